@@ -52,11 +52,9 @@ def _part_of(item):
     else:
         return item
     if isinstance(item, core.GPUArray) and item._is_comparison_result and array.dtype.kind != "b":
-        raise IndexError(
-            f"the result of a comparison operator has the array's dtype, {array.dtype}, and is "
-            "no index: numpy.equal, numpy.greater and the like give masks; .astype(bool), applied "
-            "before ~, makes it a mask, and .astype(int) makes it indices"
-        )
+        # The operator's result has the array's dtype. Of integers, the lowest bit is the truth
+        # value, also after ~.
+        array = (array & 1 if array.dtype.kind in "iu" else array).astype(np.bool_)
     if array.dtype.kind not in "biu":
         raise IndexError(
             f"arrays as indices must be of integers or bools, got {array.dtype}; a comparison "

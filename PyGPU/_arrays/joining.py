@@ -85,14 +85,14 @@ def transpose(a, axes=None):
     Parameters
     ----------
     a : GPUArray
-        Array to view.
+        Array to reshape.
     axes : sequence of int, optional
         The axes of `a` in their new order; reversed by default.
 
     Returns
     -------
     GPUArray
-        A view of the memory of `a`.
+        A view of the memory of `a` where one exists, else a copy.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def transpose(a, axes=None):
 
 
 def reshape(a, *shape, order="C"):
-    """Return a view with another shape, ``a.reshape(*shape, order=order)``.
+    """Return the elements in another shape, ``a.reshape(*shape, order=order)``.
 
     Parameters
     ----------

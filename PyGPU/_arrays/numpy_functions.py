@@ -56,26 +56,28 @@ def _reduced(function, own, dtype):
     return function(np.zeros(1, own), dtype=dtype).dtype
 
 
-def _asked(function, a, dtype):
-    """Return the dtype of a reduction: NumPy widens small integers."""
+def _asked(function, a, dtype, out):
+    """Return the dtype of a reduction: without `out`, NumPy widens small integers."""
     dtype = None if dtype is None else np.dtype(dtype)
+    if dtype is None and out is not None:
+        return None
     return _reduced(function, require_array("a", a).dtype, dtype)
 
 
 def sum(a, axis=None, dtype=None, out=None, keepdims=False):
-    dtype = _asked(np.sum, a, dtype)
+    dtype = _asked(np.sum, a, dtype, out)
     return reductions.sum(a, dtype, axis=axis, out=out, keepdims=keepdims)
 
 
 def prod(a, axis=None, dtype=None, out=None, keepdims=False):
-    dtype = _asked(np.prod, a, dtype)
+    dtype = _asked(np.prod, a, dtype, out)
     return reductions.prod(a, dtype, axis=axis, out=out, keepdims=keepdims)
 
 
 def _over_numbers(function, name, a, axis, dtype, out, keepdims):
     """Compute NumPy's sum or product without the NaNs; integers have none."""
-    dtype = _asked(function, a, dtype)
-    name = f"nan{name}" if a.dtype.kind in "fc" else name
+    dtype = _asked(function, a, dtype, out)
+    name = f"nan{name}" if require_array("a", a).dtype.kind in "fc" else name
     return core._reduce(name, a, axis, dtype, out, keepdims, None, None)
 
 
@@ -88,7 +90,7 @@ def nanprod(a, axis=None, dtype=None, out=None, keepdims=False):
 
 
 def mean(a, axis=None, dtype=None, out=None, keepdims=False):
-    dtype = _asked(np.mean, a, dtype)
+    dtype = _asked(np.mean, a, dtype, out)
     return reductions.mean(a, dtype, axis=axis, out=out, keepdims=keepdims)
 
 
@@ -99,9 +101,7 @@ def _into(out, array):
 def _extreme(name, a, axis, out, keepdims):
     """Compute NumPy's max or min, whose result is NaN if any element is NaN."""
     name = f"{name}imum" if require_array("a", a).dtype.kind == "f" else name
-    is_other = out is not None and require_array("out", out).dtype != a.dtype
-    found = core._reduce(name, a, axis, None, None if is_other else out, keepdims, None, None)
-    return _into(out, found) if is_other else found
+    return core._reduce(name, a, axis, None, out, keepdims, None, None)
 
 
 def max(a, axis=None, out=None, keepdims=False):
@@ -162,8 +162,17 @@ def where(condition, x=None, y=None):
     return functions.where(condition, x, y)
 
 
-def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
-    a_min, a_max = (min if a_min is None else a_min), (max if a_max is None else a_max)
+_NOT_GIVEN = np._NoValue
+
+
+def clip(a, a_min=_NOT_GIVEN, a_max=_NOT_GIVEN, out=None, *, min=_NOT_GIVEN, max=_NOT_GIVEN):
+    if a_min is a_max is _NOT_GIVEN:
+        a_min, a_max = (None if one is _NOT_GIVEN else one for one in (min, max))
+    elif a_min is _NOT_GIVEN or a_max is _NOT_GIVEN:
+        name = "a_min" if a_min is _NOT_GIVEN else "a_max"
+        raise TypeError(f"clip: {name} is missing; pass both a_min and a_max, or None for no bound")
+    elif min is not _NOT_GIVEN or max is not _NOT_GIVEN:
+        raise ValueError("clip: expected a_min and a_max, or min and max, not some of both")
     return methods.clip(require_array("a", a), a_min, a_max, out=out)
 
 
@@ -182,7 +191,7 @@ def round(a, decimals=0, out=None):
     Returns
     -------
     GPUArray
-        The rounded elements, in the dtype of `a`.
+        The rounded elements, in the dtype of `a`; in float16 if `a` is of bools.
 
     Examples
     --------
@@ -192,14 +201,16 @@ def round(a, decimals=0, out=None):
     array([1.2, 2.5])
     """
     decimals, kind = operator.index(decimals), a.dtype.kind
-    if kind in "biu" and decimals >= 0:
+    if kind in "iu" and decimals >= 0:
         return copy(a) if out is None else _into(out, a)
     if decimals == 0:
-        return apply("rint", a, out=out)
+        return apply("rint", a, out=out)  # bools give float16, as in NumPy
     if kind == "b":
         raise TypeError(f"round: decimals={decimals}: expected numbers, got an array of bool")
-    compute = np.dtype(np.float64) if kind in "iu" else a.dtype
-    factor = float(f"1e{abs(decimals)}")
+    compute = np.dtype(f"{kind}8") if kind in "iu" else a.dtype  # float64 loses digits of integers
+    if kind in "iu" and 10**-decimals > np.iinfo(compute).max:
+        return apply("multiply", a, 0, out=out)
+    factor = 10**-decimals if kind in "iu" else float(f"1e{abs(decimals)}")
     name = "round_decimals" if decimals > 0 else "round_tens"
     return run(name, (a, factor), (compute, _size_of(compute)), (a.dtype,), out)
 
@@ -212,22 +223,14 @@ def copy(a, order="K", subok=False):
     return copied
 
 
-def _in_order(a, order):
-    """Return the array itself if it is contiguous in the order, else a copy."""
-    if order not in ("C", "F"):
-        raise ValueError(f"order: expected 'C' or 'F', got {order!r}")
-    is_contiguous = a.flags.c_contiguous if order == "C" else a.flags.f_contiguous
-    return a if is_contiguous else copy(a, order)
-
-
 def reshape(a, shape=None, order="C", *, newshape=None):
     shape = newshape if shape is None else shape
     shape = tuple(shape) if np.iterable(shape) else (shape,)
-    return _in_order(a, order).reshape(shape, order=order)
+    return a.reshape(shape, order=order)
 
 
 def ravel(a, order="C"):
-    return reshape(a, -1, order)
+    return a.ravel(order)
 
 
 def _axes(axes, ndim):

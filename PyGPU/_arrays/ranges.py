@@ -196,7 +196,12 @@ def linspace(start, stop, num=50, endpoint=True, dtype=np.float64, allocator=Non
     dtype, num = np.dtype(dtype), extent("num", num)
     if dtype.kind != "f":
         raise TypeError(f"dtype: expected floating-point numbers, got {dtype}")
-    step = (stop - start) / max(num - 1 if endpoint else num, 1)
+    parts = max(num - 1 if endpoint else num, 1)
+    step = (stop - start) / parts
+    if step == 0 and start != stop:  # too small for a number: divide first, as NumPy does
+        out = core.GPUArray(num, dtype, allocator)
+        _map("range_part", (start, stop - start, parts, stop), (_REAL,) * 4, (out,), None)
+        return out
     return _reals(num, start, step, dtype, allocator, stop=stop if endpoint and num > 1 else None)
 
 

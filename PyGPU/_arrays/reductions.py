@@ -31,7 +31,9 @@ def sum(a, dtype=None, stream=None, allocator=None, axis=None, out=None, keepdim
     axis : int or tuple of int, optional
         Axes to reduce; all axes by default.
     out : GPUArray, optional
-        Array for the result, of its shape and dtype. Without `dtype`, its dtype is used.
+        Array for the result, of its shape. Its dtype may be another one of the same kind or of a
+        wider kind (NumPy's casting "same_kind"). Without `dtype`, the computation has the dtype
+        that the array's and the result's promote to.
     keepdims : bool
         Keep the reduced axes with length one.
 
@@ -45,7 +47,9 @@ def sum(a, dtype=None, stream=None, allocator=None, axis=None, out=None, keepdim
     numpy.AxisError
         The array does not have such an axis. AxisError is a ValueError and an IndexError.
     ValueError
-        `axis` names an axis twice, `out` does not fit, or the dtype has no C type.
+        `axis` names an axis twice, `out` has another shape, or the dtype has no C type.
+    TypeError
+        The results cannot be cast to the dtype of `out`.
 
     Examples
     --------
@@ -75,7 +79,9 @@ def prod(a, dtype=None, stream=None, allocator=None, axis=None, out=None, keepdi
     axis : int or tuple of int, optional
         Axes to reduce; all axes by default.
     out : GPUArray, optional
-        Array for the result, of its shape and dtype. Without `dtype`, its dtype is used.
+        Array for the result, of its shape. Its dtype may be another one of the same kind or of a
+        wider kind (NumPy's casting "same_kind"). Without `dtype`, the computation has the dtype
+        that the array's and the result's promote to.
     keepdims : bool
         Keep the reduced axes with length one.
 
@@ -112,7 +118,9 @@ def mean(a, dtype=None, stream=None, allocator=None, axis=None, out=None, keepdi
     axis : int or tuple of int, optional
         Axes to reduce; all axes by default.
     out : GPUArray, optional
-        Array for the result, of its shape and dtype. Without `dtype`, its dtype is used.
+        Array for the result, of its shape. Its dtype may be another one of the same kind or of a
+        wider kind (NumPy's casting "same_kind"). Without `dtype`, the computation has the dtype
+        that the array's and the result's promote to.
     keepdims : bool
         Keep the reduced axes with length one.
 
@@ -146,7 +154,8 @@ def max(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
     axis : int or tuple of int, optional
         Axes to reduce; all axes by default.
     out : GPUArray, optional
-        Array for the result, of its shape and dtype.
+        Array for the result, of its shape. Its dtype may be another one of the same kind or of a
+        wider kind (NumPy's casting "same_kind").
     keepdims : bool
         Keep the reduced axes with length one.
 
@@ -187,7 +196,8 @@ def min(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
     axis : int or tuple of int, optional
         Axes to reduce; all axes by default.
     out : GPUArray, optional
-        Array for the result, of its shape and dtype.
+        Array for the result, of its shape. Its dtype may be another one of the same kind or of a
+        wider kind (NumPy's casting "same_kind").
     keepdims : bool
         Keep the reduced axes with length one.
 
@@ -228,7 +238,8 @@ def any(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
     axis : int or tuple of int, optional
         Axes to reduce; all axes by default.
     out : GPUArray, optional
-        Array for the result, of its shape and dtype.
+        Array for the result, of its shape. Its dtype may be another one of the same kind or of a
+        wider kind (NumPy's casting "same_kind").
     keepdims : bool
         Keep the reduced axes with length one.
 
@@ -262,7 +273,8 @@ def all(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
     axis : int or tuple of int, optional
         Axes to reduce; all axes by default.
     out : GPUArray, optional
-        Array for the result, of its shape and dtype.
+        Array for the result, of its shape. Its dtype may be another one of the same kind or of a
+        wider kind (NumPy's casting "same_kind").
     keepdims : bool
         Keep the reduced axes with length one.
 

@@ -49,6 +49,18 @@ def _is_missing(error: errors.Error) -> bool:
     return "not found in the module" in str(error)
 
 
+def _found(module: Module, name: str, arg_types: ArgTypes | None) -> Function:
+    """Return a function that was pickled, prepared as it was."""
+    function = module.get_function(name)
+    return function if arg_types is None else function.prepare(arg_types)
+
+
+def _compiled(kind: Any, arguments: tuple[Any, ...]) -> Module:
+    """Return the module of a text, compiled for the current device."""
+    module: Module = kind(*arguments).module
+    return module
+
+
 class Function(StatefulFunction):
     """A kernel of a module, from :meth:`Module.get_function`.
 
@@ -74,6 +86,9 @@ class Function(StatefulFunction):
     array([6, 7], dtype=int32)
     """
 
+    _origin: tuple[Module, str] | None = None  # module, and name passed to get_function()
+    _prepared_for: ArgTypes | None = None
+
     def prepare(self, arg_types: ArgTypes, texrefs: Sequence[Any] = ()) -> Function:
         """Declare the argument types once, for the prepared calls.
 
@@ -92,7 +107,13 @@ class Function(StatefulFunction):
         for texref in texrefs:
             self.param_set_texref(texref)
         self._prepare(declared_parameters(arg_types))
+        self._prepared_for = arg_types
         return self
+
+    def __reduce__(self) -> Any:
+        if self._origin is None:
+            raise TypeError(f"cannot pickle {self!r}, which no module's get_function() returned")
+        return _found, (*self._origin, self._prepared_for)
 
     def prepared_timed_call(
         self, grid: Grid, block: Block, *args: Any, shared_size: int = 0
@@ -229,6 +250,10 @@ class Module:
     <Function nothing>
     """
 
+    _owner: tuple[type, tuple[Any, ...]] | None = (
+        None  # SourceModule and its arguments, for pickles
+    )
+
     def __init__(
         self,
         image: bytes,
@@ -237,8 +262,8 @@ class Module:
         parameters: Mapping[str, Sequence[tuple[str, str, int]]] = MappingProxyType({}),
         options: Iterable[tuple[int, int]] = (),
     ) -> None:
-        self._image = bytes(image)
-        self._module = core._Module(self._image, list(options))
+        self._image, self._jit_options = bytes(image), list(options)
+        self._module = core._Module(self._image, self._jit_options)
         self._source = source
         self._names = names or {}
         self._parameters = parameters
@@ -280,23 +305,35 @@ class Module:
             raise TypeError(f"get_function: expected a str, got {type(name).__name__}")
         lowered = self._lookup(name)
         try:
-            return self._function(name, lowered)
+            found = self._function(name, lowered)
         except errors.LogicError as error:
             if not _is_missing(error):
                 raise
-            others = [kernel_in(self._image, name)]
-            plain = plain_name(name)
-            if plain and not kernel_in(self._image, plain):  # extern "C" leaves out the types
-                others.append(plain)
-            if lowered in self._parameters:  # extern "C" leaves out the scopes
-                others.append(name_expressions.unqualified(lowered))
-            for other in filter(None, others):
-                try:
-                    return self._function(name, other)
-                except errors.LogicError as second:
-                    if not _is_missing(second):
-                        raise
-            raise missing_kernel(name, error, self._source) from None
+            found = self._by_other_names(name, lowered, error)
+        found._origin = self, name
+        return found
+
+    def _by_other_names(self, name: str, lowered: str, error: errors.Error) -> Function:
+        """Return a kernel by the other names that the image may have for it."""
+        others = [kernel_in(self._image, name)]
+        plain = plain_name(name)
+        if plain and not kernel_in(self._image, plain):  # extern "C" leaves out the types
+            others.append(plain)
+        if lowered in self._parameters:  # extern "C" leaves out the scopes
+            others.append(name_expressions.unqualified(lowered))
+        for other in filter(None, others):
+            try:
+                return self._function(name, other)
+            except errors.LogicError as second:
+                if not _is_missing(second):
+                    raise
+        raise missing_kernel(name, error, self._source) from None
+
+    def __reduce__(self) -> Any:
+        if self._owner is not None:
+            return _compiled, self._owner
+        given = self._image, self._source, self._names, dict(self._parameters)
+        return type(self), (*given, self._jit_options)
 
     def _function(self, name: str, lowered: str) -> Function:
         kind = Function if self._references is None else self._references.function

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PyGPU._compile import build, default_flags, device_names, entry, hints, kept, options
 from PyGPU._driver.module import Function, Module
-from PyGPU._runtime import core, errors, state, warn
+from PyGPU._runtime import Rebuilt, core, errors, state, warn
 
 if TYPE_CHECKING:
     from PyGPU._types import CacheDir, SurfaceReference, TextureReference
@@ -228,7 +228,7 @@ class CudaModule:
         return self.module.get_surfref(name)
 
 
-class SourceModule(CudaModule):
+class SourceModule(CudaModule, Rebuilt):
     """Kernels from text, compiled for the current device and loaded.
 
     Parameters
@@ -293,3 +293,8 @@ class SourceModule(CudaModule):
             *(source, options, arch, no_extern_c, include_dirs, cache_dir, name_expressions)
         )
         self.module = module_of(request, keep)
+        self._remember(
+            *(SourceModule, source, nvcc, options, keep, no_extern_c, arch, code, cache_dir),
+            *(include_dirs, name_expressions),
+        )
+        self.module._owner = self._recipe[:2]

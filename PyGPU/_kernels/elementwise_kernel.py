@@ -18,7 +18,7 @@ from PyGPU._kernels.text.indexed import (
     get_elwise_kernel_and_types,
 )
 from PyGPU._kernels.types import ScalarArg, VectorArg, require_elements
-from PyGPU._runtime import capabilities, core, errors, integer
+from PyGPU._runtime import Rebuilt, capabilities, core, errors, integer
 
 if TYPE_CHECKING:
     from PyGPU._types import StreamLike, TextureReference
@@ -89,7 +89,7 @@ class _Variant:
         self.launcher = core._ElementwiseLauncher(function, given, self.vectors, many)
 
 
-class ElementwiseKernel:
+class ElementwiseKernel(Rebuilt):
     """An operation on the elements of arrays, compiled into a kernel at the first call.
 
     A call, ``kernel(*args, range=None, slice=None, stream=None)``, runs the operation for each
@@ -165,6 +165,10 @@ class ElementwiseKernel:
             tuple[int, str], Any
         ] = {}  # (core._current_device_key(), kind) -> _Variant
         self._many = _MANY
+        self._remember(
+            *(ElementwiseKernel, self._arguments, operation, name, keep, options),
+            *(preamble, loop_prep, after_loop),
+        )
 
     def __call__(
         self,

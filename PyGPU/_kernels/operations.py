@@ -66,9 +66,11 @@ _EXPRESSIONS = {
     "isinf": "P_isinf(a)",
     "isfinite": "a - a == a - a",
     "signbit": "copysign(A(1), a) < A(0)",
-    # Ranges: a + index * b; range_to returns exactly d at the last index, c.
+    # Ranges: a + index * b; range_to returns exactly d at the last index, c. range_part divides
+    # first, for steps b / c that are too small for a number.
     "range": "a + place * b",
     "range_to": "place == c ? d : a + place * b",
+    "range_part": "place == c ? d : a + place / c * b",
     # Parts
     "copy": "a",
     "real": "a.real()",
@@ -102,7 +104,7 @@ _EXPRESSIONS = {
 }
 _BEFORE = {"divmod": "const P_division<A> P_both = P_divmod(a, b);"}
 #: Operations whose operands are numbers and whose result is contiguous.
-INDEXED = frozenset(("range", "range_to"))
+INDEXED = frozenset(("range", "range_to", "range_part"))
 _NEVER, _ALWAYS = "(void(a), false)", "(void(a), true)"  # void(a) avoids an unused operand
 # Signed overflow is undefined in C, and short integers are promoted to int: compute unsigned.
 _TO_UNSIGNED = "(unsigned long long)"
@@ -116,6 +118,7 @@ _INTEGER = {
     "sign": "T((a > T(0)) - (a < T(0)))",
     "mul_add": f"T({_TO_UNSIGNED}a * {_TO_UNSIGNED}b + {_TO_UNSIGNED}c * {_TO_UNSIGNED}d)",
     **dict.fromkeys(("floor", "ceil", "trunc", "rint"), "a"),
+    "round_tens": "P_round_tens(a, b)",
     **{"isnan": _NEVER, "isinf": _NEVER, "isfinite": _ALWAYS, "signbit": "a < A(0)"},
 }
 _UNSIGNED = {**_INTEGER, "signbit": _NEVER, "absolute": "a", "sign": "T(a != T(0))"}

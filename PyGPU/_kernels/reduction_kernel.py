@@ -23,7 +23,7 @@ from PyGPU._kernels.types import (
     require_elements,
     require_free_names,
 )
-from PyGPU._runtime import beside_first, core, errors, require_array
+from PyGPU._runtime import Rebuilt, beside_first, core, errors, require_array
 
 if TYPE_CHECKING:
     from PyGPU._types import AllocatorLike, DTypeLike, StreamLike
@@ -37,7 +37,7 @@ def _neutral_text(neutral, dtype):
         return f"({dtype_to_ctype(dtype)})({neutral})"
 
 
-class ReductionKernel:
+class ReductionKernel(Rebuilt):
     """A reduction of ``map_expr`` over all elements by ``reduce_expr``, compiled when it is made.
 
     Parameters
@@ -117,20 +117,24 @@ class ReductionKernel:
         done = VectorArg(np.dtype(np.uint32), "done")
         self._first_types = [out, *self._arguments, chunk, size, result, done]
         self._last_types = [out, parts, *self._arguments, chunk, size]
-        out_type, neutral = dtype_to_ctype(self.dtype_out), _neutral_text(neutral, self.dtype_out)
+        out_type, start = dtype_to_ctype(self.dtype_out), _neutral_text(neutral, self.dtype_out)
         text = arguments if isinstance(arguments, str) else _declared(self._arguments)
         self._source = user_source(
-            *(name, out_type, neutral, reduce_expr, self._map, text, preamble),
+            *(name, out_type, start, reduce_expr, self._map, text, preamble),
             [Element(one.dtype) for one in self._first_types if one.dtype.kind != "V"],
             self.block_size,
             self._unroll,
         )
         self._name, self._options = name, options
-        self._of_stages = (out_type, self.block_size, neutral, reduce_expr), text, preamble
+        self._of_stages = (out_type, self.block_size, start, reduce_expr), text, preamble
         self._launchers: dict[
             int, Any
         ] = {}  # core._current_device_key() -> core._ReductionLauncher
         self._launcher(keep)
+        self._remember(
+            *(ReductionKernel, dtype_out, neutral, reduce_expr, map_expr, arguments),
+            *(self._name, keep, options, preamble),
+        )
 
     def _launcher(self, keep=False):
         """Return the launcher of the current device; compile the kernels at the first call."""

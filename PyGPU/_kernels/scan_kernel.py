@@ -12,7 +12,16 @@ import numpy as np
 from PyGPU._driver import SourceModule
 from PyGPU._kernels.text import scan as scan_text
 from PyGPU._kernels.text import scan_tiles
-from PyGPU._runtime import beside_first, capabilities, core, errors, require_array, state, streams
+from PyGPU._runtime import (
+    Rebuilt,
+    beside_first,
+    capabilities,
+    core,
+    errors,
+    require_array,
+    state,
+    streams,
+)
 
 if TYPE_CHECKING:
     from PyGPU._types import AllocatorLike, DTypeLike, StreamLike
@@ -126,7 +135,7 @@ def _would_overwrite(source, target):
     return core._overlap(source, target)
 
 
-class _ScanKernel:
+class _ScanKernel(Rebuilt):
     """The common base of inclusive and exclusive scans."""
 
     def __init__(
@@ -152,6 +161,7 @@ class _ScanKernel:
             int, Any
         ] = {}  # core._current_device_key() -> _Chunks or core._ScanLauncher
         self._launcher()
+        self._remember(*(_ScanKernel, dtype, scan_expr, neutral, name_prefix, options, preamble))
 
     def _start(self):
         """Return C for the value before the first element, or None."""

@@ -9,6 +9,7 @@ from PyGPU._runtime.exceptions import CompileError, CompilerMissing
 from PyGPU._runtime.installation import PACKAGE, include_root
 from PyGPU._runtime.memoize import context_dependent_memoize
 from PyGPU._runtime.program_warnings import warn
+from PyGPU._runtime.rebuilding import Rebuilt
 from PyGPU._runtime.streams import in_order, order_after
 from PyGPU._runtime.targets import core, runtime_library
 
@@ -16,6 +17,7 @@ __all__ = [
     "PACKAGE",
     "CompileError",
     "CompilerMissing",
+    "Rebuilt",
     "are_several",
     "beside_first",
     "capabilities",

@@ -39,7 +39,8 @@ class Error(Exception):
     status: core.cudaError_t | None = None
 
 
-class MemoryError(Error, builtins.MemoryError):
+# The builtin comes first: Error's `__new__` refuses subclasses of it, and tblib calls `__new__`.
+class MemoryError(builtins.MemoryError, Error):
     """Device or page-locked memory ran out.
 
     Examples

@@ -1,5 +1,7 @@
 """where, maximum, logical_and and their like, and GPUArray's elementwise methods."""
 
+import inspect
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -273,3 +275,50 @@ def test_a_number_whose_truth_raises():
 
     with pytest.raises(KeyError):
         ga.where(Number(1), zeros(3), 0)
+
+
+BOUNDS = [
+    ((1, None), {"min": 2}),
+    ((1, 2), {"max": 2}),
+    ((None, None), {"min": None}),
+    ((1,), {}),
+    ((), {"a_max": 1}),
+    ((1,), {"max": 2}),
+    ((), {}),
+    ((), {"min": 1}),
+    ((), {"min": 1, "max": 2}),
+]
+
+
+@pytest.mark.parametrize("args, kwargs", BOUNDS)
+def test_bounds_of_clip_under_both_names(args, kwargs):
+    if not {"min", "max"} & set(inspect.signature(np.clip).parameters):
+        pytest.skip("this NumPy's clip has no min and max")
+    x = np.arange(4)
+    try:
+        expected = np.clip(x, *args, **kwargs)
+    except (TypeError, ValueError) as error:
+        with pytest.raises(type(error), match="clip"):
+            np.clip(to_gpu(x), *args, **kwargs)
+    else:
+        assert_same(np.clip(to_gpu(x), *args, **kwargs).get(), expected)
+
+
+def test_round_of_integers_is_exact():
+    numbers = [2**63 + 5, 2**64 - 106, 25, 35, 15, 14, 16, 0, 2**53 + 15]
+    for dtype, signs in (("u8", (1,)), ("i8", (1, -1)), ("i2", (1, -1)), ("u1", (1,))):
+        info = np.iinfo(dtype)
+        inside = [n * sign for n in numbers for sign in signs if info.min <= n * sign <= info.max]
+        for decimals in (-1, -2, -19, -20, -400):
+            exact = [round(n, decimals) for n in inside]
+            pairs = [(n, to) for n, to in zip(inside, exact) if info.min <= to <= info.max]
+            x, expected = (np.array(column, dtype) for column in zip(*pairs))
+            assert_same(np.round(to_gpu(x), decimals).get(), expected)
+
+
+def test_round_of_bools():
+    x = np.array([True, False])
+    assert_same(np.round(to_gpu(x)).get(), np.round(x))
+    for decimals in (1, -1):
+        with pytest.raises(TypeError, match="decimals"):
+            np.round(to_gpu(x), decimals)

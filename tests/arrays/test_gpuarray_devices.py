@@ -51,6 +51,9 @@ near, near_index, table = gpu.to_gpu(x), gpu.to_gpu(np.array([0, 2])), gpu.zeros
 for use in (
     lambda: gpu.sum(near, out=far_out),
     lambda: gpu.sum(table, axis=0, out=far_table[0]),
+    lambda: gpu.concatenate([near, far]),
+    lambda: gpu.stack([far, near], axis=1),
+    lambda: np.concatenate([near, near, far]),
     lambda: gpu.dot(near, far),
     lambda: gpu.dot(near, near, out=far_out),
     lambda: gpu.subset_sum(far_index, near),

@@ -229,3 +229,13 @@ def test_what_cannot_fill():
         full(3, 2.5, np.int32)
     with pytest.raises((TypeError, ValueError)):
         full(zeros(2), 1)
+
+
+@pytest.mark.parametrize("endpoint", [True, False])
+@pytest.mark.parametrize(
+    "start, stop, num",
+    [(0, 1e-323, 5), (0, 2e-320, 7), (0, 5e-324, 3), (1e-320, 5e-320, 9), (5e-324, -5e-324, 9)],
+)
+def test_linspace_with_subnormal_steps(start, stop, num, endpoint):
+    got = linspace(start, stop, num, endpoint).get()
+    np.testing.assert_array_equal(got, np.linspace(start, stop, num, endpoint))

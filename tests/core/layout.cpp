@@ -195,12 +195,15 @@ TEST_CASE("reshapes read the memory in the order that was asked for") {
   const Layout rows({2, 6}, 4);
   CHECK(rows.reshape({3, -1}, Order::c).strides() == Axes{16, 4});
   CHECK(rows.reshape({3, 4}, Order::f).strides() == Axes{4, 12});
-  CHECK(rows.ravel().shape() == Axes{12});
+  CHECK(rows.reshape({-1}, Order::c).shape() == Axes{12});
   CHECK(Layout({2, 0}, 4).reshape({0, 5}, Order::c).size() == 0);
   CHECK_THROWS_AS(rows.reshape({5, -1}, Order::c), std::invalid_argument);
   CHECK_THROWS_AS(rows.reshape({-1, -1}, Order::c), std::invalid_argument);
   CHECK_THROWS_AS(rows.reshape({11}, Order::c), std::invalid_argument);
-  CHECK_THROWS_AS(Layout({2, 6}, {48, 4}, 4).ravel(), std::runtime_error);
+  CHECK_THROWS_AS(Layout({2, 6}, {48, 4}, 4).reshape({-1}, Order::c), std::runtime_error);
+  CHECK(Layout({2, 6}, {48, 4}, 4).reshape({2, 3, 2}, Order::c).strides() == Axes{48, 8, 4});
+  CHECK(!Layout({3, 4}, {4, 12}, 4).reshape_view({12}, Order::c));
+  CHECK(Layout({3, 4}, {4, 12}, 4).reshape_view({12}, Order::f)->strides() == Axes{4});
 }
 
 TEST_CASE("views with another item size, and squeezed ones") {

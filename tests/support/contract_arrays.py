@@ -38,7 +38,9 @@ GPUArray.__setitem__
     better: values broadcast; any strides; masks and index arrays
 
 # Shapes and views
-GPUArray.reshape(order) .ravel .T
+GPUArray.reshape(order) .ravel
+    differs: NumPy's order, with a copy where needed; `order="A"` reads memory as PyCUDA does
+GPUArray.T
 GPUArray.transpose(axes)
     better: a repeated axis raises ValueError
 GPUArray.view(dtype)

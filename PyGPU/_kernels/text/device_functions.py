@@ -44,6 +44,18 @@ template <class T> __device__ T {name}(T a, T b) {{
 # Quotients round towards minus infinity and remainders have the divisor's sign, as in Python.
 # Dividing an integer by zero gives 0, as in NumPy. Integers wrap on overflow.
 _TEXTS = {
+    # A multiple of b, an even number; halves go to the even multiple. Sizes are unsigned, because
+    # signed overflow is undefined.
+    "P_round_tens": """
+template <class P_T> __device__ inline P_T P_round_tens(P_T a, P_T b) {
+  typedef unsigned long long P_size;
+  const P_size size = a < P_T(0) ? 0 - P_size(a) : P_size(a), step = P_size(b);
+  const P_size rest = size % step, down = size - rest;
+  const bool is_up = rest > step - rest || (rest == step - rest && (down / step) % 2);
+  const P_size found = is_up ? down + step : down;
+  return P_T(a < P_T(0) ? 0 - found : found);
+}
+""",
     **{f"P_{name}": _of_c(name, "LOOP_OF_ONE", "a") for name in _OF_ONE},
     **{f"P_{name}": _of_c(name, "LOOP_BY_DOUBLE", "a") for name in _BY_DOUBLE},
     **{f"P_half_{name}": _of_c(name, "LOOP_OF_HALF", "a", prefix="P_half_") for name in _BY_DOUBLE},

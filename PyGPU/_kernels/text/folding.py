@@ -45,7 +45,8 @@ class ReductionKey(NamedTuple):
 def _adds_short_integers(form):
     """Test whether the operation is a sum of short integers, which 64 bits hold for any size."""
     is_short = all(one.kind in "biu" and one.itemsize <= 2 for one in form.inputs)
-    return form.operation in ("sum", "mean") and is_short and not form.tables
+    is_sum = form.operation in ("sum", "mean") and form.compute.kind != "c"
+    return is_sum and is_short and not form.tables
 
 
 def accumulator(form):

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -48,10 +49,11 @@ class Layout {
 
   View index(const std::vector<IndexItem>& items) const;
 
-  // Reinterpret the elements in `order`, which may differ from the array's order, as PyCUDA's
-  // reshape does. One length may be -1. Throws std::runtime_error unless the layout is contiguous.
-  Layout reshape(Axes shape, Order order) const;
-  Layout ravel() const { return reshape({-1}, Order::c); }
+  // The same elements in another shape, read and placed in this order as NumPy's reshape does. One
+  // length may be -1. `reshape_view` returns nothing, and `reshape` throws std::runtime_error,
+  // where the elements would have to be copied.
+  std::optional<Layout> reshape_view(Axes shape, Order order) const;
+  Layout reshape(const Axes& shape, Order order) const;
   // Reinterpret the bytes as items of another size; the length of the axis of smallest stride
   // changes.
   Layout view(std::size_t itemsize) const;

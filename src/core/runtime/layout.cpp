@@ -152,7 +152,7 @@ View Layout::index(const std::vector<IndexItem>& items) const {
   return {layout, layout.size() == 0 ? 0 : offset};
 }
 
-Layout Layout::reshape(Axes shape, Order order) const {
+std::optional<Layout> Layout::reshape_view(Axes shape, Order order) const {
   Index known = 1;
   int free_axis = -1;
   for (int axis = 0; axis < shape.size(); ++axis) {
@@ -171,9 +171,47 @@ Layout Layout::reshape(Axes shape, Order order) const {
   } else if (known != size_) {
     invalid(refusal);
   }
-  if (!contiguous())
-    throw std::runtime_error("only contiguous arrays may be reshaped; take a copy() first");
-  return shape == shape_ && contiguous(order) ? *this : Layout(shape, itemsize_, order);
+  if (shape == shape_) return *this;
+  if (contiguous(order)) return Layout(shape, itemsize_, order);
+  // Runs of axes that have the same number of elements before and after, as in NumPy. Within a run,
+  // the old axes must be like one axis. In column-major order, the axes are taken from the last.
+  Axes old_shape, old_strides;  // the last axis in memory order last
+  const auto at = [&](int i, int count) { return order == Order::c ? i : count - 1 - i; };
+  for (int i = 0; i < ndim(); ++i)
+    if (const int axis = at(i, ndim()); shape_[axis] != 1) {
+      old_shape.push_back(shape_[axis]);
+      old_strides.push_back(strides_[axis]);
+    }
+  const int count = shape.size();
+  Axes strides = shape;
+  int old_first = 0, first = 0;
+  while (first < count && old_first < old_shape.size()) {
+    int old_last = old_first, last = first;
+    Index old_size = old_shape[old_first], size = shape[at(first, count)];
+    while (size != old_size)
+      if (size < old_size)
+        size *= shape[at(++last, count)];
+      else
+        old_size *= old_shape[++old_last];
+    for (int i = old_first; i < old_last; ++i)
+      if (old_strides[i] != old_shape[i + 1] * old_strides[i + 1]) return std::nullopt;
+    Index stride = old_strides[old_last];
+    for (int i = last; i >= first; --i) {
+      strides[at(i, count)] = stride;
+      stride *= shape[at(i, count)];
+    }
+    first = last + 1;
+    old_first = old_last + 1;
+  }
+  for (; first < count; ++first)  // axes of length one
+    strides[at(first, count)] = first ? strides[at(first - 1, count)] : Index(itemsize_);
+  return Layout(shape, strides, itemsize_);
+}
+
+Layout Layout::reshape(const Axes& shape, Order order) const {
+  if (const std::optional<Layout> view = reshape_view(shape, order)) return *view;
+  throw std::runtime_error("a view of shape " + shape.text() +
+                           " does not exist: the elements would have to be copied");
 }
 
 Layout Layout::view(std::size_t itemsize) const {

@@ -82,7 +82,16 @@ py::dict cuda_array_interface(const GPUArray& array) {
 }
 
 void set_shape(GPUArray& array, const py::object& value) {
-  array.core = array.core.view(array.layout().reshape(axes_of(value, "shape"), Order::c));
+  const Axes shape = axes_of(value, "shape");
+  const std::optional<Layout> view = array.layout().reshape_view(shape, Order::c);
+  if (!view) {
+    PyErr_SetString(PyExc_AttributeError,
+                    ("shape=" + shape.text() +
+                     ": the elements would have to be copied; use reshape(), which does so")
+                        .c_str());
+    throw py::error_already_set();
+  }
+  array.core = array.core.view(*view);
 }
 
 void set_strides(GPUArray& array, const py::object& value) {

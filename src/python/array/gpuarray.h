@@ -153,6 +153,7 @@ void bind_allocation(py::module_& m);
 void bind_attributes(py::module_& m, const py::object& c);
 void bind_conversions(const py::object& c);
 void bind_creation(py::module_& m);
+void bind_shapes(const py::object& c);
 void bind_dlpack(py::module_& m, const py::object& c);
 
 }  // namespace PyGPU::python

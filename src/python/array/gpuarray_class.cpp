@@ -42,16 +42,6 @@ GPUArray empty(const py::object& shape, const py::object& dtype, const py::objec
   return make_gpuarray({}, shape, dtype, allocator, base, gpudata, strides, order);
 }
 
-py::object reshape(const py::object& self, const py::tuple& shape, Order order) {
-  const bool one = shape.size() == 1;
-  if (shape.empty()) throw py::index_error("reshape: expected a shape, got no arguments");
-  const Axes lengths = axes_of(one ? py::object(shape[0]) : py::object(shape), "shape");
-  const Layout& layout = held<GPUArray>(self).layout();
-  const Layout shaped = layout.reshape(lengths, order);
-  const bool same = shaped.shape() == layout.shape() && shaped.strides() == layout.strides();
-  return same ? self : wrap(view_of(self, shaped));
-}
-
 GPUArray view_as(const py::object& self, const py::object& dtype) {
   const auto& array = held<GPUArray>(self);
   const py::object type = dtype.is_none() ? array.dtype : dtype_of(dtype);
@@ -98,45 +88,7 @@ int clear(PyObject* self) {
 }
 
 void bind_views(const py::object& c) {
-  method(c, "reshape", &reshape,
-         R"doc(Return a view of the same memory in another shape.
-
-Parameters
-----------
-*shape : int or sequence of int
-    Lengths of the new axes, as one sequence or as several ints. One length may be -1: it is
-    computed from the size.
-order : {'C', 'F'}, optional
-    Order in which the elements are read and placed: row-major or column-major.
-
-Returns
--------
-GPUArray
-    View of the array, or the array itself if the shape and the strides do not change.
-
-Raises
-------
-RuntimeError
-    If the array is not contiguous.
-ValueError
-    If the new shape has another number of elements.
-)doc",
-         {{"*shape"}, {"order", "C"}});
-  method(
-      c, "ravel",
-      [](const py::object& self) { return view_of(self, held<GPUArray>(self).layout().ravel()); },
-      R"doc(Return a 1-D view of the elements in memory order.
-
-Returns
--------
-GPUArray
-    View of shape ``(size,)``.
-
-Raises
-------
-RuntimeError
-    If the array is not contiguous.
-)doc");
+  bind_shapes(c);
   method(c, "view", &view_as,
          R"doc(Return a view of the same memory with another dtype.
 

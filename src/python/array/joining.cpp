@@ -134,6 +134,7 @@ std::vector<const GPUArray*> arrays_in(PyObject* given, py::object& all) {
 py::object joined(const std::vector<const GPUArray*>& arrays, int axis, const Axes& shape,
                   const py::object& allocator) {
   const GPUArray& first = *arrays[0];
+  for (const GPUArray* const array : arrays) require_device(array->core, first.core.device());
   const DeviceGuard here = use_device_of(first.core);
   const py::object dtype = common_dtype(arrays);
   const Layout whole(shape, itemsize_of(dtype));

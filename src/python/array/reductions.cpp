@@ -20,8 +20,8 @@ Fold fold_named(PyObject* name) {
   throw py::value_error("unknown reduction " + repr_of(name));
 }
 
-// Return the dtype of the computation and of the result. `asked` is the dtype that the caller
-// requested, or -1.
+// Return the dtype of the computation. `asked` is the dtype that the caller requested, or -1. As in
+// NumPy, the dtype of `out` takes part in the promotion of sums, products and means.
 int compute_code(Fold fold, int code, int asked, const GPUArray* out) {
   const char kind = dtypes[code].kind;
   if (fold == Fold::any || fold == Fold::all) return find_code(py::dtype("bool"));
@@ -31,9 +31,21 @@ int compute_code(Fold fold, int code, int asked, const GPUArray* out) {
     return code;
   }
   if (asked >= 0) return asked;
-  if (out) return code_of(out->dtype);
   const bool whole = kind == 'b' || kind == 'i' || kind == 'u';
-  return fold == Fold::mean && whole ? find_code(py::dtype("float64")) : code;
+  const int own = fold == Fold::mean && whole ? find_code(py::dtype("float64")) : code;
+  const int other = out ? find_code(out->dtype) : -1;
+  if (other < 0 || other == own) return own;
+  static const Operation multiply = operation_named("multiply");
+  Operand operands[2];
+  operands[0].code = own;
+  operands[1].code = other;
+  return types_of(multiply, operands, 2).compute[0];
+}
+
+// NumPy's casting rule "same_kind".
+bool is_same_kind(int from, int to) {
+  const auto rank = [](int code) { return std::string("buifc").find(dtypes[code].kind); };
+  return rank(from) <= rank(to);
 }
 
 // Return the code of a dtype. ValueError for a dtype without a C type, TypeError for one without
@@ -49,12 +61,14 @@ int asked_code(Fold fold, PyObject* dtype) {
   return arithmetic_code(fold, python::dtype_of(py::reinterpret_borrow<py::object>(dtype)));
 }
 
+// Check an `out` for results of dtype `code`, which "same_kind" casts may convert to its dtype.
 void check_out(const GPUArray& out, const Axes& shape, int code) {
   out.core.require_alive();
   require_device(out.core, current_device());
-  if (!out.dtype.equal(dtype_object(code)))
-    throw py::value_error(std::string("out: expected dtype ") + dtypes[code].name + ", got " +
-                          text_of(out.dtype));
+  const int own = find_code(out.dtype);
+  if (own < 0 || !is_same_kind(code, own))
+    throw py::type_error(std::string("out: results of ") + dtypes[code].name + " do not fit into " +
+                         text_of(out.dtype) + " (casting='same_kind')");
   if (out.layout().shape() != shape)
     raise_shape_error("out: expected shape " + shape.text() + ", got " +
                       out.layout().shape().text());
@@ -95,6 +109,16 @@ GPUArray result_of(const Layout& layout, int code, const FoldRequest& request) {
   return request.out ? *request.out : new_array(layout, dtype_object(code), request.allocator);
 }
 
+// Copy results to an array of another dtype.
+void cast_into(const GPUArray& out, const GPUArray& result, int code, const StreamRef& stream) {
+  static const Operation copy = operation_named("copy");
+  keep_for_graph(out);
+  Operand operand;
+  operand.array = &result;
+  operand.code = code;
+  python::launch({copy, operand, code, out}, stream);  // not one of the unit's other files
+}
+
 // _reduce(name, a, axis, dtype, out, keepdims, stream, allocator): reduce an array along axes.
 py::object reduce(PyObject* const* given) {
   const Fold fold = fold_named(given[0]);
@@ -109,7 +133,8 @@ py::object reduce(PyObject* const* given) {
   if (request.allocator.is_none()) request.allocator = a.allocator;
   FoldKey fold_key(fold, 1);
   fold_key.codes[0] = arithmetic_code(fold, a.dtype);
-  fold_key.compute = compute_code(fold, fold_key.codes[0], asked_code(fold, given[3]), request.out);
+  const int asked = asked_code(fold, given[3]);
+  fold_key.compute = compute_code(fold, fold_key.codes[0], asked, request.out);
   const GPUArray array{aligned(a, fold_key.codes[0], request.stream), a.dtype, a.allocator};
   const Layout& layout = array.layout();
   const Axes& shape = layout.shape();
@@ -130,16 +155,25 @@ py::object reduce(PyObject* const* given) {
                               ": zero elements, expected at least one: shape " + shape.text() +
                               ", axis=" + repr_of(given[2]));
   }
-  if (request.out) check_out(*request.out, kept, fold_key.compute);
+  bool fits = true;  // `out` has the dtype of the computation
+  if (request.out) {
+    // Integers whose sum is computed in floating point may return to integers, as in NumPy.
+    const int natural = compute_code(fold, fold_key.codes[0], asked, nullptr);
+    check_out(*request.out, kept, natural);
+    fits = request.out->dtype.equal(dtype_object(fold_key.compute));
+  }
   const std::size_t itemsize = dtypes[fold_key.compute].itemsize;
   StreamOrder order(request.stream);
   uses(order, array);
   keep_for_graph(a);  // `array` may be a copy of it
   if (whole && layout.contiguous()) {
-    GPUArray result = result_of(Layout(kept, itemsize), fold_key.compute, request);
+    GPUArray result =
+        fits ? result_of(Layout(kept, itemsize), fold_key.compute, request)
+             : new_array(Layout(kept, itemsize), dtype_object(fold_key.compute), request.allocator);
     uses(order, result);
     const void* const address = array.core.address();
     fold_linear(fold_key, &address, layout.size(), result.core, request, order);
+    if (!fits) cast_into(*request.out, result, fold_key.compute, request.stream);
     return wrapped(std::move(result), given[4]);
   }
   const AxisReduction plan(layout, folded, array.core.address(), properties_of(current_device()));
@@ -147,14 +181,17 @@ py::object reduce(PyObject* const* given) {
   for (int axis = 0; axis < ndim; ++axis)
     if (keepdims || !folded[axis])
       strides.push_back((folded[axis] ? 1 : plan.result_steps[axis]) * Index(itemsize));
-  const bool direct = request.out && request.out->layout().strides() == strides &&
+  const bool direct = request.out && fits && request.out->layout().strides() == strides &&
                       !request.out->core.overlaps(array.core);
   GPUArray result = direct ? *request.out
                            : new_array(Layout(kept, strides, itemsize),
                                        dtype_object(fold_key.compute), request.allocator);
   uses(order, result);
   if (result.layout().size()) fold_axes(fold_key, plan, array.core, result.core, request, order);
-  if (request.out && !direct) set_from_device(*request.out, result, &request.stream);
+  if (request.out && !fits)
+    cast_into(*request.out, result, fold_key.compute, request.stream);
+  else if (request.out && !direct)
+    set_from_device(*request.out, result, &request.stream);
   return wrapped(std::move(result), given[4]);
 }
 
@@ -206,7 +243,12 @@ py::object dot(PyObject* const* given) {
     order.uses(ready[i].storage());
     keep_for_graph(*arrays[i]);
   }
-  if (request.out) check_out(*request.out, {}, fold_key.compute);
+  if (request.out) {
+    check_out(*request.out, {}, fold_key.compute);
+    if (!request.out->dtype.equal(dtype_object(fold_key.compute)))
+      throw py::value_error(std::string("out: expected dtype ") + dtypes[fold_key.compute].name +
+                            ", got " + text_of(request.out->dtype));
+  }
   GPUArray result =
       result_of(Layout({}, dtypes[fold_key.compute].itemsize), fold_key.compute, request);
   uses(order, result);
