@@ -99,11 +99,9 @@ def test_a_shape_that_needs_a_copy():
         with pytest.raises(AttributeError, match=r"shape=.*copied"):
             turned.shape = (-1,)
         assert_same(turned.get(), before)
-    rows, part = to_gpu(x), x[::2]
-    view = rows[::2]
+    view = to_gpu(x)[::2]
     view.shape = (2, 3, 2)
-    part.shape = (2, 3, 2)
-    assert_same(view.get(), part)
+    assert_same(view.get(), x[::2].reshape(2, 3, 2))
 
 
 def test_forms_of_reshape():
