@@ -52,7 +52,7 @@ def wrong_setting():
             gpuarray.zeros(1, np.float32)
         ),
         lambda: compiler.DynamicSourceModule(WARNING, cache_dir=False),
-        lambda: compiler.DynamicModule().add_source(WARNING),
+        lambda: compiler.DynamicModule().add_source(WARNING).link(),
         lambda: compiler.SourceModule(KERNEL).get_function("f").set_shared_size(0),
         lambda: gpuarray.arange(3.0),
         lambda: cumath.sin(gpuarray.zeros(1, np.float32), gpuarray.zeros(1, np.float32)),

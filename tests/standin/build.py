@@ -15,21 +15,13 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
 HIPCC = """#!/bin/sh
-# Compiles a user's library for the host machine, whatever AMD architecture is asked for.
-for word; do
-  shift
-  case $word in
-    --offload-arch=*|--amdgpu-target=*) ;;
-    *) set -- "$@" "$word" ;;
-  esac
-done
-exec g++ -x c++ -DPYGPU_TARGET_HOST -DPYGPU_HOST_WARP=64 -O2 "$@" \\
-  -L {package} -lPyGPU_host -Wl,-rpath,{package}
+PYTHONPATH={root} exec {python} {here}/hipcc.py "$@"
 """
 
 
@@ -119,7 +111,8 @@ def build(folder, package, headers, real):
         place.unlink(missing_ok=True)
         place.symlink_to(name)
     hipcc = folder / "bin" / "hipcc"
-    hipcc.write_text(HIPCC.format(package=package))
+    where = {"root": package.parent, "python": sys.executable, "here": HERE}
+    hipcc.write_text(HIPCC.format(**where))
     hipcc.chmod(0o755)
 
 

@@ -9,9 +9,10 @@ import _ctypes
 import ctypes
 import re
 import struct
+import subprocess
 from typing import NamedTuple
 
-from PyGPU._compile.source import kernel_types
+from PyGPU._compile.source import kernel_types, library_names
 from PyGPU._driver.module import REFERENCES_SYMBOL
 
 MACHINE_AMDGPU = 224
@@ -74,9 +75,25 @@ def kernels(path):
             raise RuntimeError(f"{one.name.decode()} has no symbol")
         parameters = [one.parameters[i] for i in range(one.count)]
         places = [(each.offset, each.nbytes) for each in parameters]
-        found[one.name.decode()] = Kernel(symbol.name.decode(), places)
+        found[one.name.decode()] = Kernel(_of_program(symbol.name.decode()), places)
     _ctypes.dlclose(library._handle)
     return found
+
+
+def _of_program(symbol):
+    """A symbol without the prefix by which host renames it; before it stands the name's length."""
+    length = len(library_names.PREFIX)
+    shorter = re.sub(
+        rf"(\d+){library_names.PREFIX}", lambda match: str(int(match[1]) - length), symbol
+    )
+    return shorter.replace(library_names.PREFIX, "")
+
+
+def variables(path):
+    """Symbols of the variables that a library exports."""
+    command = ["nm", "--dynamic", "--defined-only", path]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return [_of_program(symbol) for symbol in re.findall(r" [BDRVu] (\S+)", text)]
 
 
 def metadata(found, known):
@@ -111,9 +128,10 @@ def metadata(found, known):
     return {"amdhsa.version": [1, 1], "amdhsa.kernels": rows}
 
 
-def wrapped(library, found, notes):
-    """The code object."""
-    pairs = {one.symbol: name for name, one in found.items()}
+def wrapped(library, found, notes, symbols):
+    """The code object of a library, with its kernels, their notes, and other symbols."""
+    pairs = dict.fromkeys(symbols, "-")
+    pairs.update({one.symbol: name for name, one in found.items()})
     # What is asked for the types of kernels by: functions without a body.
     asked = re.finditer(kernel_types.INSTANCE, library)
     pairs.update({match.group().decode(): "-" for match in asked})

@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import code_object
 import compile_for_amd
 
+from PyGPU._compile.cache import files
 from PyGPU._compile.compilers import host, host_compiler, host_lockstep, options, rtc
 from PyGPU._compile.source import (
     dynamic_shared,
@@ -63,29 +64,33 @@ def compiled(source, name, words, expressions):
     base = [*(word for word in flags if word not in without), LANES]
     kernels = host._declared(text, name, base, asked, found)[0]
     waits = in_lockstep or host.may_wait(text, found)
-    table = host.table_of_names(kernels, expressions, waits)
     own = library_names.declared(map(signature.without_comments, found.texts(text)))
-    unit_text = (
-        library_names.renaming(own)
-        + f'{asked.in_front()}#line 1 "{name}"\n{dynamic_shared.in_cpp(text)}\n{table}'
-        + mark
-        + questions
-        + library_names.without_renaming(own)
-        + (f"\n{host_lockstep.TEXT}" if in_lockstep else "")
-    )
+    before = f'{asked.in_front()}#line 1 "{name}"\n{dynamic_shared.in_cpp(text)}\n'
+    after = mark + questions + library_names.without_renaming(own)
+    after += f"\n{host_lockstep.TEXT}" if in_lockstep else ""
     prelude = host._prelude(KEPT, base)
     with tempfile.TemporaryDirectory() as scratch:
         unit, image = Path(scratch, "kernel.cpp"), Path(scratch, "kernel.so")
-        unit.write_text(unit_text)
         rest = [*asked.for_headers(), *host._include_options(asked, found)]
         rest += [*asked.without_nvidias(), str(unit), "-o", str(image)]
         linking = host_compiler.linking(in_lockstep)
         rest += [word for word in linking if word not in host_compiler.STRICT_LINK]
-        done = host_compiler.run([host_compiler.compiler(), *base, *prelude, *rest], name)
+        command = [host_compiler.compiler(), *base, *prelude, *rest]
+        # By their types, kernels differ from functions of the same name.
+        for by_type in (False, True):
+            table = host.table_of_names(kernels, expressions, waits, by_type=by_type)
+            files.write_text(unit, library_names.renaming(own) + before + table + after)
+            try:
+                done = host_compiler.run(command, name)
+                break
+            except errors.CompileError as error:
+                if by_type or "overloaded" not in str(error.stderr):
+                    raise
         known = kernel_types.table(kernels, {}, {})
         made = code_object.kernels(str(image))
         keep(source, name, words, expressions, made)
-        code = code_object.wrapped(image.read_bytes(), made, code_object.metadata(made, known))
+        notes, symbols = code_object.metadata(made, known), code_object.variables(image)
+        code = code_object.wrapped(image.read_bytes(), made, notes, symbols)
         names = [name_expressions.plain(one) for one in expressions]
         return code, done.stderr, [made[one].symbol if one in made else one for one in names]
 
@@ -107,18 +112,21 @@ def keep(source, name, words, expressions, made):
 def main(folder):
     """Compile what lies in a folder (source, name, options, expressions) to image, log, names."""
     place = Path(folder)
-    source = (place / "source").read_bytes().decode("utf-8", "surrogateescape")
-    words = (place / "options").read_text().split("\0")[:-1]
-    expressions = (place / "expressions").read_text().split("\0")[:-1]
+    source, name = (_text((place / one).read_bytes()) for one in ("source", "name"))
+    words = os.fsdecode((place / "options").read_bytes()).split("\0")[:-1]
+    expressions = _text((place / "expressions").read_bytes()).split("\0")[:-1]
     if not any(re.fullmatch(r"--offload-arch=gfx[0-9a-f]+\S*", word) for word in words):
-        (place / "log").write_text("error: no architecture of AMD's is named")
+        files.write_text(place / "log", "error: no architecture of AMD's is named")
         return
     try:
-        name = (place / "name").read_text()
         image, log, names = compiled(source, name, words, expressions)
     except errors.CompileError as error:
-        (place / "log").write_text(error.stderr or str(error))
+        files.write_text(place / "log", error.stderr or str(error))
         return
-    (place / "log").write_text(log)
-    (place / "names").write_text("".join(one + "\0" for one in names))
+    files.write_text(place / "log", log)
+    files.write_text(place / "names", "".join(one + "\0" for one in names))
     (place / "image").write_bytes(image)
+
+
+def _text(data):
+    return data.decode("utf-8", "surrogateescape")

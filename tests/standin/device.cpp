@@ -135,9 +135,12 @@ STANDIN_EXPORT const char* hipGetErrorString(hipError_t error) { return hipGetEr
 STANDIN_EXPORT hipError_t hipGetLastError() {
   const hipError_t error = last_error;
   last_error = hipSuccess;
-  return error;
+  const hipError_t of_libraries = translated(cudaGetLastError());  // which call the machine itself
+  return error ? error : of_libraries;
 }
-STANDIN_EXPORT hipError_t hipPeekAtLastError() { return last_error; }
+STANDIN_EXPORT hipError_t hipPeekAtLastError() {
+  return last_error ? last_error : translated(cudaPeekAtLastError());
+}
 
 STANDIN_EXPORT hipError_t hipDriverGetVersion(int* version) {
   begin();
