@@ -1,5 +1,6 @@
 """Types of PyGPU.gpuarray: a stub for editors and type checkers."""
 
+import ctypes
 from collections.abc import Callable, Iterable, Sequence
 from types import EllipsisType
 from typing import Any, ClassVar, Literal, NoReturn, SupportsIndex
@@ -71,6 +72,8 @@ class GPUArray:
     def flags(self) -> ArrayFlags: ...
     @property
     def ptr(self) -> int: ...
+    @property
+    def _as_parameter_(self) -> ctypes.c_void_p: ...
     @property
     def base(self) -> Any: ...
     @property

@@ -29,7 +29,7 @@ TYPED = parsed("_runtime/typed.pyi")
 STUBS = {
     core: [
         statement
-        for name in ("_host", "_calls", "_constants", "_launchers")
+        for name in ("_host", "_calls", "_constants", "_launchers", "_textures")
         for statement in parsed(f"{name}.pyi")
     ],
     gpuarray: parsed("gpuarray.pyi"),

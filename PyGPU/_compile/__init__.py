@@ -31,6 +31,7 @@ from PyGPU._compile.source import (
     kernel_types,
     name_expressions,
     signature,
+    toolkit_headers,
     variables,
 )
 
@@ -61,5 +62,6 @@ __all__ = [
     "options",
     "rtc",
     "signature",
+    "toolkit_headers",
     "variables",
 ]

@@ -116,7 +116,8 @@ def compiled(
     except errors.CompileError as error:
         hint = hints.hint(
             *(request.source, error.stderr or ""),
-            *(request.extern_c, request.relocatable, backend.understands_ptx),
+            *(request.extern_c, request.relocatable),
+            *(backend.understands_ptx, backend.has_toolkit),
         )
         if hint:
             error.msg += f": {hint}"

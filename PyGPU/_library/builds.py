@@ -13,7 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PyGPU._compile import dependencies, entries, entry, eviction, files, headers, includes
+from PyGPU._compile import (
+    dependencies,
+    entries,
+    entry,
+    eviction,
+    files,
+    headers,
+    includes,
+    toolkit_headers,
+)
 from PyGPU._compile import options as _options
 from PyGPU._library import host_sources
 from PyGPU._library.toolchains import Toolchain
@@ -50,19 +59,20 @@ class _Build:
     def __init__(self, request: Request) -> None:
         self.request = request
         self.sources = {path: _read(path) for path in request.sources}
+        words = [word for word in request.options if not word.startswith("-X")]
+        self.parsed = _options.parse(words)
+        self.folders = [*request.include_dirs, *map(os.path.abspath, self.parsed.include_dirs)]
         self.found, self.is_complete = self._found()
 
     def _found(self) -> tuple[dict[str, bytes], bool]:
         """Return the user's files that the sources may include, and whether these are all."""
-        request, result, is_complete = self.request, {}, True
-        parsed = _options.parse([word for word in request.options if not word.startswith("-X")])
-        folders = [*request.include_dirs, *parsed.include_dirs]
+        result, is_complete = {}, True
         for path, data in self.sources.items():
             found = includes.scan(
                 data.decode("utf-8", "surrogateescape"),
-                [os.path.dirname(path), *folders],
-                parsed.pre_includes,
-                parsed.macros,
+                [os.path.dirname(path), *self.folders],
+                self.parsed.pre_includes,
+                self.parsed.macros,
             )
             result.update(found.files)
             is_complete &= found.is_complete
@@ -97,8 +107,10 @@ class _Build:
         text = source
         if copies.is_dir():
             text = f"{copies}{source}"
-            copied = [f"{copies}{one}" for one in request.include_dirs]
+            copied = [f"{copies}{one}" for one in self.folders]
             where = [word for one in copied for word in ("-I", one)] + where
+        if not toolchain.has_toolkit:
+            where += host_sources.definitions([*self.sources.values(), *self.found.values()])
         words = [
             toolchain.compiler(),
             "-c",
@@ -107,8 +119,13 @@ class _Build:
             *toolchain.includes(),
             *("-MD", "-MF", str(listed), "-o", str(made), text),
         ]
-        log = _run(words, toolchain, source)
+        log = _run(words, toolchain, source, "" if toolchain.has_toolkit else self._hint(source))
         return made, listed, log.replace(str(copies), "")
+
+    def _hint(self, source: str) -> str:
+        """Return advice for a source that does not compile for the host machine."""
+        contents = [self.sources[source], *self.found.values()]
+        return toolkit_headers.hint(data.decode("utf-8", "replace") for data in contents)
 
     def make(self, library: Path) -> tuple[str, dict[str, tuple[int, int]] | None]:
         """Build the library; return the log, and the system's headers as an entry has them."""
@@ -116,8 +133,9 @@ class _Build:
         since = time.time()
         with files.scratch() as scratch:
             folder = Path(scratch)
-            if not toolchain.understands_launches:
-                host_sources.copied(self.sources, self.found, folder / "copies")
+            if not toolchain.has_toolkit:
+                is_shared = self.parsed.relocatable
+                host_sources.copied(self.sources, self.found, folder / "copies", is_shared)
             jobs = min(len(request.sources), os.cpu_count() or 1, _JOBS)
             with ThreadPoolExecutor(jobs) as pool:
                 made = list(
@@ -148,8 +166,8 @@ class _Build:
             return log.strip(), left
 
 
-def _run(words: list[str], toolchain: Toolchain, name: str) -> str:
-    """Run a compiler and return its log; raise CompileError if it fails."""
+def _run(words: list[str], toolchain: Toolchain, name: str, hint: str = "") -> str:
+    """Run a compiler and return its log; raise CompileError with the hint if it fails."""
     import subprocess  # slow to import, and not needed for libraries in the cache
 
     try:
@@ -164,7 +182,8 @@ def _run(words: list[str], toolchain: Toolchain, name: str) -> str:
     except OSError as error:
         raise CompilerMissing(f"{words[0]} does not run: {error}", words) from None
     if done.returncode:
-        raise CompileError(f"build of {name} failed", words, stdout=done.stdout, stderr=done.stderr)
+        message = f"build of {name} failed" + (f": {hint}" if hint else "")
+        raise CompileError(message, words, stdout=done.stdout, stderr=done.stderr)
     return done.stderr
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from PyGPU._compile import child_launches, dynamic_shared, files, signature
+from PyGPU._compile import child_launches, dynamic_shared, files, signature, variables
 from PyGPU._runtime import encoded, in_text
 
 _TEMPLATE = (
@@ -28,6 +28,23 @@ _KERNEL = (
 def templates(texts: Iterable[str]) -> set[str]:
     """Return the names of the kernels that are templates."""
     return {name for text in texts for name in re.findall(_TEMPLATE, signature.blanked(text))}
+
+
+def with_internal_variables(source: str, elsewhere: set[str]) -> str:
+    """Return a text whose variables in device memory have internal linkage, as nvcc's have.
+
+    Variables in `elsewhere` stay as they are: another file declares them ``extern``.
+    """
+    found = {
+        one.position
+        for one in variables.variables(source)
+        if one.is_in_namespace()
+        and one.full_name not in elsewhere
+        and not one.has("static|extern|inline|constexpr|template")
+    }
+    cuts = [0, *sorted(found), len(source)]
+    parts = [source[a:b] for a, b in zip(cuts, cuts[1:])]
+    return "static ".join(parts)
 
 
 def rewritten(source: str, kernel_templates: set[str]) -> str:
@@ -51,11 +68,33 @@ def rewritten(source: str, kernel_templates: set[str]) -> str:
     return dynamic_shared.in_cpp("".join([*result, source[last:]]))
 
 
+# A declaration of a variable or a member with the name of an index, or a use of such a member.
+_INDEX = r"(?:threadIdx|blockIdx|blockDim|gridDim)\b"
+_OWN_INDEX = re.compile(
+    rf"(?:\.|->)\s*{_INDEX}|(?:[\w>&*,]\s+|[&*,])(?<!return ){_INDEX}\s*(?![.\w\s]|$)"
+)
+
+
+def definitions(texts: Iterable[bytes]) -> list[str]:
+    """Return the options for sources that declare variables named as CUDA's indices."""
+    plain = (signature.blanked(_decoded(text)) for text in texts)
+    return ["-DPYGPU_NAMED_INDICES"] if any(map(_OWN_INDEX.search, plain)) else []
+
+
 def _is_ours(text: str) -> bool:
-    return "<<" in text or "__shared__" in text
+    return re.search(r"<<|__shared__|__device__|__constant__", text) is not None
 
 
-def copied(sources: Mapping[str, bytes], found: Mapping[str, bytes], folder: Path) -> bool:
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def copied(
+    sources: Mapping[str, bytes],
+    found: Mapping[str, bytes],
+    folder: Path,
+    relocatable: bool = False,
+) -> bool:
     """Copy the sources and the files that they include below a folder, rewritten.
 
     Parameters
@@ -64,23 +103,31 @@ def copied(sources: Mapping[str, bytes], found: Mapping[str, bytes], folder: Pat
         Contents of the sources, and of the files that they may include, by their paths.
     folder : Path
         Folder of the copies: that of ``/a/b.cu`` is ``folder/a/b.cu``.
+    relocatable : bool, optional
+        Variables in device memory are shared among the sources, as with nvcc's ``-rdc=true``.
 
     Returns
     -------
     bool
         False if no file needs to be rewritten; then nothing is copied.
     """
-    texts = {
-        os.path.abspath(path): data.decode("utf-8", "surrogateescape")
-        for path, data in {**found, **sources}.items()
-    }
+    texts = {os.path.abspath(path): _decoded(data) for path, data in {**found, **sources}.items()}
     if not any(map(_is_ours, texts.values())):
         return False
     kernel_templates = templates(texts.values())
+    elsewhere = {
+        one.full_name
+        for text in texts.values()
+        for one in variables.variables(text)
+        if one.is_elsewhere()
+    }
     for path, text in texts.items():
         copy = Path(f"{folder}{path}")
         files.make_folder(copy.parent)
-        body = rewritten(text, kernel_templates) if _is_ours(text) else text
+        body = text
+        if _is_ours(text):
+            body = text if relocatable else with_internal_variables(text, elsewhere)
+            body = rewritten(body, kernel_templates)
         name = in_text(path).replace("\\", "\\\\").replace('"', '\\"')
         copy.write_bytes(encoded(f'#line 1 "{name}"\n{body}'))
     return True

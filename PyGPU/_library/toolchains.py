@@ -20,8 +20,8 @@ class Toolchain(ABC):
 
     #: Name of the target.
     name = ""
-    #: Files are compiled by CUDA's own rules; otherwise the text is rewritten as C++ first.
-    understands_launches = True
+    #: A vendor's toolkit compiles the files; otherwise they are rewritten as C++ first.
+    has_toolkit = True
 
     @abstractmethod
     def compiler(self) -> str:
@@ -185,7 +185,7 @@ class HostCxx(Toolchain):
 
     name = "host"
     example = "host"
-    understands_launches = False
+    has_toolkit = False
 
     def compiler(self) -> str:
         return host_compiler.compiler()

@@ -9,6 +9,7 @@
 // thread waits stays on one stack.
 #include "fiber.h"
 
+#include <cstddef>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -22,6 +23,23 @@
 // The TLS model is repeated at the definition. Without it this library would not reserve static
 // thread-local storage, and user libraries that refer to the variable could not be opened later.
 __thread __attribute__((tls_model("initial-exec"))) PyGPUHostThread PyGPU_host_thread = {};
+
+// Names of its members for sources that are compiled with PYGPU_NAMED_INDICES.
+static_assert(offsetof(PyGPUHostThread, thread_index) == 0 && sizeof(uint3) == 12);
+static_assert(offsetof(PyGPUHostThread, block_index) == 12);
+static_assert(offsetof(PyGPUHostThread, block_dim) == 24);
+static_assert(offsetof(PyGPUHostThread, grid_dim) == 36);
+#define MEMBER(name, offset)             \
+  __asm__(".globl " name "\n.type " name \
+          ", @tls_object\n"              \
+          ".size " name                  \
+          ", 12\n"                       \
+          ".set " name ", PyGPU_host_thread + " #offset "\n")
+MEMBER("PyGPU_host_thread_index", 0);
+MEMBER("PyGPU_host_block_index", 12);
+MEMBER("PyGPU_host_block_dim", 24);
+MEMBER("PyGPU_host_grid_dim", 36);
+#undef MEMBER
 
 namespace PyGPU::host {
 namespace {

@@ -279,6 +279,21 @@ void add_property(const py::object& c, const char* name, const Signature& signat
       PyDescr_NewGetSet(reinterpret_cast<PyTypeObject*>(c.ptr()), row));
 }
 
+void ctypes_parameter(const py::object& c) {
+  property(
+      c, "_as_parameter_",
+      [](const py::object& self) {
+        // __index__ refuses freed memory; an array has ptr, since its __index__ is an element's.
+        const py::object number =
+            py::hasattr(self, "ptr")
+                ? py::object(self.attr("ptr"))
+                : py::reinterpret_steal<py::object>(PyNumber_Index(self.ptr()));
+        if (!number) throw py::error_already_set();
+        return py::module_::import("ctypes").attr("c_void_p")(number);
+      },
+      "Value that ctypes passes for the object: its address or handle as a void pointer.");
+}
+
 void bind_functions(py::module_& m) {
   const descrgetfunc get_function = [](PyObject* self, PyObject*, PyObject*) {
     Py_INCREF(self);

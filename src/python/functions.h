@@ -220,6 +220,9 @@ void property(const py::object& c, const char* name, Function function, const ch
   add_property(c, name, signature(+function), doc);
 }
 
+// Add the value that ctypes passes for an object: its address or handle, as a pointer.
+void ctypes_parameter(const py::object& c);
+
 template <class Function>
 void constructor(const py::object& c, Function function, Parameters parameters = {}) {
   add_constructor(c, init_signature(+function), parameters);

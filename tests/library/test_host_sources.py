@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import PyGPU
+from PyGPU._library import host_sources
+from PyGPU.compiler import SourceModule
 from PyGPU.errors import CompileError
 
 pytestmark = pytest.mark.skipif(PyGPU.target != "host", reason="about the host machine's headers")
@@ -112,3 +114,113 @@ def test_a_hip_source():
     a = PyGPU.zeros(4, np.int32)
     assert library.run(a, 4) == 0
     np.testing.assert_array_equal(a.get(), [23] * 4)
+
+
+def test_variables_named_as_indices(load):
+    """As in CUDA, a program's own blockDim hides the kernel's; members may have the name too."""
+    source = """
+    #include <cuda_runtime.h>
+    #include <PyGPU/export.h>
+    struct Shape { dim3 gridDim, blockDim; };
+    __global__ void count(int *x, int n) {
+      const int i = blockIdx.x * blockDim.x + threadIdx.x;
+      __shared__ int last;
+      last = threadIdx.x;
+      __syncthreads();
+      if (i < n) x[i] += 100 * blockDim.x + 10 * gridDim.x + (last < 64) + blockIdx.x;
+    }
+    void launch(int *x, int n, Shape shape) { count<<<shape.gridDim, shape.blockDim>>>(x, n); }
+    int run(int *x, int n) {
+      dim3 blockDim(64);
+      const dim3 gridDim((n + blockDim.x - 1) / blockDim.x);
+      launch(x, n, {gridDim, blockDim});
+      return cudaGetLastError();
+    }
+    PYGPU_EXPORT(run);
+    """
+    x = PyGPU.zeros(130, np.int32)
+    assert load(source).run(x, 130) == 0
+    np.testing.assert_array_equal(x.get(), 6431 + np.arange(130) // 64)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("dim3 blockDim(3);", True),
+        ("int f(const dim3& gridDim, int x);", True),
+        ("dim3 threads, blockDim;", True),
+        ("shape->blockDim.x = 3;", True),
+        ("const int threadIdx [3];", True),
+        ("int i = blockIdx.x * blockDim.x + threadIdx.x; f(gridDim.x, n *blockDim.x);", False),
+        ("return threadIdx.x == 0 && blockIdx .x; // dim3 blockDim(3);", False),
+        ("#define BLOCK blockDim\n", False),
+    ],
+)
+def test_texts_with_variables_named_as_indices(text, named):
+    assert host_sources.definitions([text.encode()]) == ["-DPYGPU_NAMED_INDICES"] * named
+
+
+def test_variables_of_several_files(tmp_path):
+    """As in nvcc's objects, each file has its own, unless -rdc=true or extern shares them."""
+    needs.program("g++")
+    (tmp_path / "shared.cuh").write_text(
+        "#pragma once\n__constant__ int in_header;\n"
+        "struct S { static __device__ int x; };\n"
+        "__device__ inline int same(int x) { return x; }\n"
+        "extern __device__ int elsewhere;\n"
+    )
+    first = """
+    #include "shared.cuh"
+    #include <PyGPU/export.h>
+    __constant__ int c[2] = {1, 2};
+    namespace q { __device__ int a = 10, b = 20; static __device__ int s = 40; }
+    __device__ int S::x = 400;
+    __global__ void f(int *x) {
+      x[0] = c[1] + q::a + q::b + q::s + same(100) + elsewhere + S::x + in_header;
+    }
+    int run(int *x) { f<<<1, 1>>>(x); return cudaGetLastError(); }
+    PYGPU_EXPORT(run);
+    """
+    second = """
+    #include "shared.cuh"
+    __constant__ int c[2] = {7, 8};
+    namespace q { __device__ int a = 70, b = 80; }
+    __device__ int elsewhere = 1000;
+    """
+    for name, text in (("first.cu", first), ("second.cu", second)):
+        (tmp_path / name).write_text(textwrap.dedent(text))
+    x = PyGPU.zeros(1, np.int32)
+    sources = [tmp_path / "first.cu", tmp_path / "second.cu"]
+    assert PyGPU.load(sources, cache_dir=False).run(x) == 0
+    assert x.get()[0] == 1572
+    with pytest.raises(CompileError) as caught:
+        PyGPU.load(sources, cache_dir=False, options=["-rdc=true"])
+    assert "multiple definition" in caught.value.stderr
+
+
+@pytest.mark.parametrize(
+    ("header", "library"),
+    [
+        ("cublas_v2.h", "cuBLAS"),
+        ("cufft.h", "cuFFT"),
+        ("nvml.h", "NVML"),
+        ("thrust/device_vector.h", "Thrust"),
+        ("cub/cub.cuh", "CUB"),
+        ("hipblas/hipblas.h", "cuBLAS"),
+    ],
+)
+def test_a_library_that_host_lacks_is_named(load, header, library):
+    text = f"#include <{header}>\n__global__ void f() {{ missing(); }}"
+    message = rf"the host machine has no {library} \(<{header}>\): .*PYGPU_TARGET_HOST"
+    with pytest.raises(CompileError, match=message):
+        load(text)
+    with pytest.raises(CompileError, match=message):
+        SourceModule(text, no_extern_c=True)
+
+
+def test_headers_of_the_runtime(load):
+    names = ["cuda.h", "driver_types.h", "cuda_profiler_api.h", "host_defines.h", "vector_types.h"]
+    includes = "\n".join(f"#include <{name}>" for name in names)
+    text = "int version() { return cudaProfilerStart() + CUDA_VERSION; }\nPYGPU_EXPORT(version);"
+    library = load(f"{includes}\n#include <PyGPU/export.h>\n{text}")
+    assert library.version() == PyGPU.cudaRuntimeGetVersion()[0]

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import PyGPU
-from PyGPU import pointer_wrapper_float64, pointer_wrapper_uint8
+from PyGPU import driver as drv
+from PyGPU import errors, gpuarray, pointer_wrapper_float64, pointer_wrapper_uint8
 from PyGPU.errors import check
 
 DTYPES = PyGPU.SUPPORTED_DTYPES
@@ -203,3 +204,19 @@ def test_the_low_level_takes_pointers():
     assert PyGPU.cudaMemcpy(block.ptr(), pointer_wrapper_float64(data), data.nbytes) == 0
     assert PyGPU.cudaMemcpy(pointer_wrapper_float64(found), block.ptr(), data.nbytes) == 0
     assert (found == data).all()
+
+
+def test_arguments_of_ctypes():
+    """Without and with a declared type, ctypes passes the whole address."""
+    same = ctypes.CDLL(None).labs
+    same.restype = ctypes.c_long
+    a, stream, event = gpuarray.zeros(3, np.float32), drv.Stream(), drv.Event()
+    addresses = [(a, a.ptr), (a.gpudata, a.ptr), (a[1:], a.ptr + 4)]
+    addresses += [(stream, stream.handle), (event, int(event))]
+    for types in (None, [ctypes.c_void_p]):
+        same.argtypes = types
+        assert [same(each) for each, _ in addresses] == [number for _, number in addresses]
+    memory = drv.mem_alloc(16)
+    memory.free()
+    with pytest.raises((errors.Error, ctypes.ArgumentError), match="freed"):
+        same(memory)

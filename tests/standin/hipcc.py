@@ -47,9 +47,10 @@ def _in_cpp(source, words, folder):
     data = path.read_bytes()
     text = data.decode("utf-8", "surrogateescape")
     found = includes.scan(text, [str(path.parent), *places], [], parsed.macros).files
-    if not host_sources.copied({str(path): data}, found, folder):
-        return str(path), []
-    return f"{folder}{path}", [f"-I{folder}{one}" for one in [*places, path.parent]]
+    own = host_sources.definitions([data, *found.values()])
+    if not host_sources.copied({str(path): data}, found, folder, parsed.relocatable):
+        return str(path), own
+    return f"{folder}{path}", [*own, *(f"-I{folder}{one}" for one in [*places, path.parent])]
 
 
 def _compiled(source, words, made):

@@ -71,6 +71,8 @@ class Backend(ABC):
     variables: tuple[str, ...] = ()
     #: The compiler understands inline PTX.
     understands_ptx = False
+    #: A vendor's toolkit may have the headers that a text includes.
+    has_toolkit = True
     #: Error for linking relocatable images; empty if the target links them.
     why_not_linked = ""
     #: Kind of a relocatable image for another device than the current one.

@@ -41,6 +41,7 @@ class Host(Backend):
 
     name = "host"
     needs_architecture = False
+    has_toolkit = False
     include_variables = ("CPATH", "CPLUS_INCLUDE_PATH")
     variables = ("GCC_EXEC_PREFIX", "COMPILER_PATH")
 

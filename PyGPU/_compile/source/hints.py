@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 
-from PyGPU._compile.source import child_launches, headers, inline_ptx
+from PyGPU._compile.source import child_launches, headers, inline_ptx, toolkit_headers
 
 _FILE = re.compile(r"[^\n{};]+\.(cu|cuh|cpp|cc|c|h|hpp|ptx|cubin)")
 
 
 def hint(
-    source: str, log: str, has_c_names: bool, is_relocatable: bool, understands_ptx: bool
+    source: str,
+    log: str,
+    has_c_names: bool,
+    is_relocatable: bool,
+    understands_ptx: bool,
+    has_toolkit: bool,
 ) -> str:
     """Return advice for a text that does not compile; often nothing.
 
@@ -24,6 +29,8 @@ def hint(
         The image is an input of a linker.
     understands_ptx : bool
         The compiler understands inline PTX.
+    has_toolkit : bool
+        A vendor's toolkit may have the headers that the text includes.
     """
     name = _FILE.fullmatch(source.strip())
     if name and name[1] in ("ptx", "cubin"):
@@ -32,4 +39,5 @@ def hint(
         return "the source is a file's name, not the text of kernels: pass open(name).read()"
     ptx = "" if understands_ptx else inline_ptx.hint(source, log)
     c_names = headers.hint(log) if has_c_names else ""
-    return ptx or c_names or child_launches.hint(source, is_relocatable)
+    libraries = "" if has_toolkit else toolkit_headers.hint([source])
+    return ptx or c_names or libraries or child_launches.hint(source, is_relocatable)

@@ -20,6 +20,7 @@ class Variable(NamedTuple):
     specifiers: str  # text of the declaration before the first declarator
     scopes: tuple[signature.Scope, ...]  # from the outermost to the innermost
     is_private: bool  # a member that other code must not name
+    position: int  # index of the keyword in the text
 
     def has(self, words: str) -> bool:
         """Report whether the declaration has one of these words: ``"const|constexpr"``."""
@@ -28,6 +29,14 @@ class Variable(NamedTuple):
     def is_elsewhere(self) -> bool:
         """Report whether another text defines the variable."""
         return re.search(r'\bextern\b(?!\s*")', self.specifiers) is not None
+
+    def is_in_namespace(self) -> bool:
+        """Report whether the declaration is of a namespace, and defines no member of a class."""
+        names = [scope.name for scope in self.scopes]
+        if None in names:
+            return False
+        parts = [part for name in names if name for part in name.split("::")]
+        return len(self.full_name.split("::")) == len(parts) + 1
 
     def is_nameable(self) -> bool:
         """Report whether the name alone means a variable that this text defines."""
@@ -123,8 +132,9 @@ def _declared(pattern: str, source: str) -> list[Variable]:
         words = before + re.split(r"[;={(,]", text[match.end() :], maxsplit=1)[0]
         for name in _declarators(text, match.end(), before):
             full_name = "::".join([*outer, name])
+            is_private = access != ["public"] * len(around)
             found.setdefault(
-                full_name, Variable(full_name, words, around, access != ["public"] * len(around))
+                full_name, Variable(full_name, words, around, is_private, match.start())
             )
     return [*found.values()]
 

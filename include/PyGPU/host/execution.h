@@ -76,16 +76,31 @@ __attribute__((visibility("default"))) void PyGPU_host_fail(const char* text);
 __attribute__((visibility("default"))) bool PyGPU_host_next_row();
 }
 
-// Kernel texts use these functions through the macros below. Their names cannot collide with macros
-// of a text.
+// Kernels read their indices through the functions and macros below.
 inline uint3 PyGPU_thread_index() { return PyGPU::host::value(PyGPU_host_thread.thread_index); }
 inline uint3 PyGPU_block_index() { return PyGPU::host::value(PyGPU_host_thread.block_index); }
 inline dim3 PyGPU_block_dim() { return dim3(PyGPU::host::value(PyGPU_host_thread.block_dim)); }
 inline dim3 PyGPU_grid_dim() { return dim3(PyGPU::host::value(PyGPU_host_thread.grid_dim)); }
+#if !defined(PYGPU_NAMED_INDICES)
 #define threadIdx (::PyGPU_thread_index())
 #define blockIdx (::PyGPU_block_index())
 #define blockDim (::PyGPU_block_dim())
 #define gridDim (::PyGPU_grid_dim())
+#define PYGPU_INDICES_CHANGED(...) __asm__ volatile("" : : "m"(__VA_ARGS__))
+#else
+// A source that declares such names itself (`dim3 blockDim(256);`) needs variables, as in CUDA: its
+// own declarations hide them. The symbols are members of PyGPU_host_thread (src/host/fiber.cpp).
+// The compiler does not know that, so it must read them again for each thread.
+#define PYGPU_INDEX(type, name, symbol)     \
+  extern __thread type name __asm__(symbol) \
+      __attribute__((tls_model("initial-exec"), visibility("default")))
+PYGPU_INDEX(uint3, threadIdx, "PyGPU_host_thread_index");
+PYGPU_INDEX(uint3, blockIdx, "PyGPU_host_block_index");
+PYGPU_INDEX(dim3, blockDim, "PyGPU_host_block_dim");
+PYGPU_INDEX(dim3, gridDim, "PyGPU_host_grid_dim");
+#undef PYGPU_INDEX
+#define PYGPU_INDICES_CHANGED(...) __asm__ volatile("" : : "m"(__VA_ARGS__) : "memory")
+#endif
 
 namespace PyGPU {
 namespace host {
@@ -114,7 +129,7 @@ PYGPU_UNTRACED inline void for_each_thread(Body body) {
       self.thread_index.z = self.row_z;
       self.next_x = index(x + 1);
       // Store the index even if the kernel does not read it: fault reports use it.
-      __asm__ volatile("" : : "m"(self.thread_index.x));
+      PYGPU_INDICES_CHANGED(self.thread_index.x);
       body();
     }
   } while (PyGPU_host_next_row());

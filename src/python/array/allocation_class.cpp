@@ -35,6 +35,7 @@ True
   method(allocation, "__index__", [](const DeviceAllocation& self) {
     return number_of(address_in(self, "DeviceAllocation"));
   });
+  ctypes_parameter(allocation);
   method(
       allocation, "free",
       [](DeviceAllocation& self) {

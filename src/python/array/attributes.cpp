@@ -293,6 +293,7 @@ Examples
       },
       "Ordinal of the array's device; None without elements.");
   property(c, "ptr", &address, "Device address of the first element; 0 without elements.");
+  ctypes_parameter(c);
   attribute(
       c, "gpudata", [](NotRefreshed a) { return gpudata_of(a.array); },
       "Memory of the array, as given or allocated; an int for views, None without elements.");

@@ -118,12 +118,7 @@ void bind_pointer(py::module_& m) {
   property(
       c, "size", [](const Pointer& self) { return std::uintptr_t(self.count); },
       "Number of elements that may be accessed; 0 if unknown.");
-  property(
-      c, "_as_parameter_",
-      [](const py::object& self) {
-        return py::module_::import("ctypes").attr("c_void_p")(self.attr("ptr"));
-      },
-      "Value that ctypes passes for the object: the address as a void pointer.");
+  ctypes_parameter(c);
 }
 
 void bind_allocators(py::module_& m) {

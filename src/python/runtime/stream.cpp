@@ -67,6 +67,7 @@ void bind_stream(py::module_& m) {
   const auto handle = [](const Stream& self) { return number_of(self.get()); };
   method(s, "get", handle, docs::handle);
   int_methods(s, handle);
+  ctypes_parameter(s);
   property(s, "handle", handle, "Handle as a number; 0 if the object is empty.");
   method(
       s, "__cuda_stream__",
@@ -99,6 +100,7 @@ void bind_stream(py::module_& m) {
   const auto event_handle = [](const Event& self) { return number_of(self.get()); };
   method(e, "get", event_handle, docs::handle);
   int_methods(e, event_handle);
+  ctypes_parameter(e);
   method(
       e, "last_status", [](const Event& self) { return self.status; }, docs::last_status_of_handle);
   method(e, "__repr__", [](const Event& self) { return handle_repr("cudaEvent_t", self.get()); });

@@ -1,0 +1,54 @@
+"""Libraries of the vendors' toolkits that the host machine does not have, by their headers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from PyGPU._compile.source import signature
+
+# Thrust and CUB call each other and compiler built-ins of nvcc. The others have no source.
+_LIBRARIES = {
+    r"(?:cublas\w*|hipblas\S*|rocblas\S*)\.h|(?:hipblas|rocblas)/.*": "cuBLAS",
+    r"(?:cufft\w*|hipfft\S*|rocfft\S*)\.h|(?:hipfft|rocfft)/.*": "cuFFT",
+    r"(?:cusolver\w*|hipsolver\S*)\.h|hipsolver/.*": "cuSOLVER",
+    r"(?:cusparse\w*|hipsparse\S*)\.h|(?:hipsparse|rocsparse)/.*": "cuSPARSE",
+    r"cudnn\w*\.h|miopen/.*": "cuDNN",
+    r"nvml\.h": "NVML",
+    r"r?nccl\.h|rccl/.*": "NCCL",
+    r"npp\w*\.h": "NPP",
+    r"nvrtc\.h|nvJitLink\.h": "NVRTC",
+    r"thrust/(?!complex\.h).*": "Thrust",
+    r"(?:cub|hipcub|rocprim)/.*": "CUB",
+    r"cuda/(?!std/).*": "libcu++",
+    r"(?:cutlass|cute)/.*": "CUTLASS",
+    r"optix\w*\.h": "OptiX",
+}
+_INCLUDE = re.compile(r'(?m)^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]')
+
+
+def library_of(header: str) -> str | None:
+    """Return the name of the library that a header declares, or None."""
+    names = (name for pattern, name in _LIBRARIES.items() if re.fullmatch(pattern, header))
+    return next(names, None)
+
+
+def hint(texts: Iterable[str]) -> str:
+    """Return advice for texts that do not compile for the host machine; often nothing.
+
+    A header may be missing, or an installed one may be read that our headers cannot serve. So the
+    texts tell what is wrong, not the compiler's messages.
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        for header in _INCLUDE.findall(re.sub(r"/\*.*?\*/", signature.spaces, text, flags=re.S)):
+            name = library_of(header)
+            if name:
+                found.setdefault(name, header)
+    if not found:
+        return ""
+    named = " and ".join(f"{name} (<{header}>)" for name, header in found.items())
+    return (
+        f"the host machine has no {named}: compile what needs it where PYGPU_TARGET_HOST is not "
+        "defined, or use a GPU"
+    )

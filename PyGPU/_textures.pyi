@@ -1,0 +1,49 @@
+"""Types of the compiled module's arrays for textures, and of textures and surfaces."""
+
+from typing_extensions import disjoint_base
+
+from PyGPU._host import cudaError_t
+from PyGPU._types import Block, Int
+
+@disjoint_base
+class _Array:
+    def __init__(
+        self, format: tuple[int, int, int], width: Int, height: Int, depth: Int, flags: Int
+    ) -> None: ...
+    @property
+    def handle(self) -> int: ...
+    @property
+    def _device(self) -> int: ...
+    def _free(self) -> cudaError_t: ...
+    def _shape(self) -> tuple[tuple[int, int, int], int, int, int, int]: ...
+
+@disjoint_base
+class _TextureObject:
+    def __int__(self) -> int: ...
+    def __index__(self) -> int: ...
+    @property
+    def handle(self) -> int: ...
+    @property
+    def _device(self) -> int: ...
+    def __init__(
+        self,
+        source: _Array | int,
+        format: tuple[int, int, int],
+        extent: Block,
+        modes: Block,
+        filter: Int,
+        normalized_coords: bool,
+        normalized_float: bool,
+        border: tuple[float, ...],
+        srgb: bool,
+    ) -> None: ...
+
+@disjoint_base
+class _SurfaceObject:
+    def __int__(self) -> int: ...
+    def __index__(self) -> int: ...
+    @property
+    def handle(self) -> int: ...
+    @property
+    def _device(self) -> int: ...
+    def __init__(self, array: _Array) -> None: ...
