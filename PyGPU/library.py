@@ -72,11 +72,11 @@ def _request(
     )
 
 
-def _declarations(given: str | os.PathLike[str]) -> str:
-    """Return the text of declarations, which may be in a header."""
+def _declarations(given: str | os.PathLike[str]) -> _library.Declarations:
+    """Return the functions that a text or a header declares."""
     if isinstance(given, os.PathLike) or re.fullmatch(r"[^\n;()]*\.(?:h|hpp|hh|cuh)", given):
-        return Path(given).read_text("utf-8", "surrogateescape")
-    return given
+        return _library.in_header(Path(given).read_text("utf-8", "surrogateescape"))
+    return _library.in_text(given)
 
 
 def load(
@@ -102,7 +102,7 @@ def load(
         One shared library (``.so``), or the sources of one: ``.cu``, ``.cpp``, ``.hip``.
     declarations : str or path, optional
         Prototypes of functions without ``PYGPU_EXPORT``, such as ``"int f(double *a, long n);"``,
-        or a header with them.
+        or a header with them. What is wrong with a function of a header is raised at its first use.
     options : sequence of str, optional
         Options of the target's compiler. On `host`, those of nvcc are understood.
     include_dirs : sequence of paths, optional
@@ -143,19 +143,19 @@ def load(
     """
     is_one = isinstance(source, (str, os.PathLike))
     sources = [source] if is_one else list(source)  # type: ignore[list-item, arg-type]
-    text = _declarations(declarations)
+    declared = _declarations(declarations)
     if len(sources) == 1 and re.search(r"\.so(?:\.\d+)*$", os.fspath(sources[0])):
         name = os.fspath(sources[0])
         # A name without a folder is the loader's to find, unless it is a file here.
         path = Path(name) if "/" not in name and not os.path.exists(name) else Path(name).absolute()
         if path.is_absolute() and not path.is_file():
             raise FileNotFoundError(f"source: there is no file {path}")
-        return _library.opened(path, name, text, errors)
+        return _library.opened(path, name, declared, errors)
     request = _request(sources, None, options, include_dirs, libraries, arch, cache_dir)
     path, _ = builds.built(request)
     try:
         label = ", ".join(os.path.basename(one) for one in request.sources)
-        return _library.opened(path, label, text, errors)
+        return _library.opened(path, label, declared, errors)
     finally:
         builds.discard(path)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from PyGPU._compile import architectures, device_names
 from PyGPU._library import elf, prototypes
@@ -41,6 +42,25 @@ def _signature(name: str, result: prototypes.Type, parameters: Sequence[prototyp
     return f"{_type_text(result)} {name}({', '.join(map(_type_text, parameters))})"
 
 
+class Declarations(NamedTuple):
+    """Functions that a program declares."""
+
+    prototypes: Sequence[prototypes.Prototype]
+    unreadable: Mapping[str, str] = {}  # messages by names
+    is_header: bool = False  # it may declare more than a library has
+
+
+def in_text(text: str) -> Declarations:
+    """Return the functions of a text, all of which must be readable."""
+    return Declarations(prototypes.read(text))
+
+
+def in_header(text: str) -> Declarations:
+    """Return the functions of a header."""
+    unreadable: dict[str, str] = {}
+    return Declarations(prototypes.read(text, unreadable), unreadable, True)
+
+
 class Library:
     """The functions of a shared library as attributes, made by :func:`PyGPU.load`.
 
@@ -66,7 +86,7 @@ class Library:
         path: Path,
         label: str,
         handle: int,
-        declared: Sequence[prototypes.Prototype],
+        declared: Declarations,
         errors: bool,
         facts: elf.Facts | None,
     ) -> None:
@@ -81,8 +101,15 @@ class Library:
             self._functions[name] = core._library_function(
                 name, text, core._library_symbol(handle, name), call, rows, result[:2], errors
             )
-        for one in declared:
-            self._functions[one.short_name] = self._declared(handle, one, errors)
+        # What is wrong with functions of a header, by their names.
+        self._wrong = dict(declared.unreadable)
+        for one in declared.prototypes:
+            try:
+                self._functions[one.short_name] = self._declared(handle, one, errors)
+            except AttributeError as error:
+                if not declared.is_header:
+                    raise
+                self._wrong[one.short_name] = str(error)
 
     def _declared(
         self, handle: int, one: prototypes.Prototype, errors: bool
@@ -134,6 +161,8 @@ class Library:
             return functions[name]
         if name.startswith("__"):
             raise AttributeError(name)
+        if name in self._wrong:
+            raise AttributeError(self._wrong[name])
         if name in self._plain_names():
             raise AttributeError(
                 f"{self._label} has {name}(), but not the types of its parameters: write "
@@ -170,7 +199,7 @@ def _refuse_other_target(path: Path, facts: elf.Facts | None) -> None:
         )
 
 
-def opened(path: Path, label: str, declarations: str, errors: bool) -> Library:
+def opened(path: Path, label: str, declared: Declarations, errors: bool) -> Library:
     """Load a shared library.
 
     Raises
@@ -178,7 +207,6 @@ def opened(path: Path, label: str, declarations: str, errors: bool) -> Library:
     OSError
         The file is missing, is no library of this target, or the loader refuses it.
     """
-    declared = prototypes.read(declarations) if declarations else []
     facts = elf.read(path) if path.is_file() else None
     _refuse_other_target(path, facts)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from PyGPU._compile import signature
@@ -44,22 +45,34 @@ class DeclarationError(ValueError):
     """A declaration that cannot be read."""
 
 
-def _aliases(text: str) -> tuple[str, dict[str, str]]:
-    """Return the text without typedefs and definitions of types, and the types by their names."""
+def _aliases(text: str) -> dict[str, str]:
+    """Return the types that a text defines by other types."""
     aliases: dict[str, str] = {}
     for old, new in re.findall(r"\btypedef\s+([\w:<> ]+?[\w>](?:\s*\*)*)\s*\b(\w+)\s*;", text):
         aliases[new] = old
     for new, old in re.findall(r"\busing\s+(\w+)\s*=\s*([\w:<> *]+?)\s*;", text):
         aliases[new] = old
-    for name in re.findall(r"\benum\s+(?:class\s+|struct\s+)?(\w+)", text):
-        aliases.setdefault(name, "int")
+    for new in re.findall(r"\btypedef\s[^;{}]*\(\s*\*\s*(\w+)\s*\)\s*\([^;{}]*\)\s*;", text):
+        aliases[new] = "void *"  # a function's address
+    enumeration = r"\benum\s+(?:class\s+|struct\s+)?(\w+)(?:\s*:\s*([\w: ]+?)\s*(?=[{;]))?"
+    for name, underlying in re.findall(enumeration, text):
+        aliases.setdefault(name, underlying or "int")
     for name in re.findall(r"\btypedef\s+enum\b[^{};]*\{[^{}]*\}\s*(\w+)\s*;", text):
         aliases[name] = "int"
-    text = re.sub(
-        r"\b(?:typedef\s+)?(?:enum|struct|union|class)\b[^(){};]*\{[^{}]*\}[^;{}]*;", " ", text
-    )
-    text = re.sub(r"\b(?:typedef|using)\b[^;{}]*;", " ", text)
-    return re.sub(r"\b(?:enum|struct|class)\s+\w+\s*;", " ", text), aliases
+    return aliases
+
+
+def _statements(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the declarations in namespaces, each in one line, with the names of its namespaces."""
+    scopes = signature.scopes(text)
+    for scope in scopes:
+        if scope.name is None or scope.is_class:  # a body
+            inside = text[scope.start : scope.end]
+            text = f"{text[: scope.start - 1]};{' ' * len(inside)}{text[scope.end :]}"
+    for match in re.finditer(r"[^;{}]+", text):
+        inner = [one.name for one in scopes if one.start <= match.start() < one.end and one.name]
+        line = re.sub(r'\bextern\s*"[^"]*"', " ", match.group())
+        yield " ".join(line.split()), "".join(f"{name}::" for name in inner)
 
 
 def _resolved(words: str, aliases: dict[str, str]) -> str:
@@ -122,54 +135,71 @@ def _parameter(text: str, aliases: dict[str, str], line: str) -> tuple[str, Type
     stars = text.count("[")
     text = re.sub(r"\[[^\]]*\]", " ", text).strip()
     found = re.fullmatch(r"(.*?[\s*])(\w+)", text, re.DOTALL)
-    kind_words = r"(?:int|long|short|char|unsigned|signed|float|double|bool|const|\w+_t)"
-    if found and not re.fullmatch(kind_words, found.group(2)):
-        declared, name = found.group(1), found.group(2)
-    else:
+    declared, name = found.groups() if found else (text, "")
+    is_type = re.fullmatch(r"int|long|short|char|unsigned|signed|float|double|bool|const", name)
+    if is_type or not re.sub(r"\b(?:const|volatile|struct|enum)\b|\w+\s*::|\s", "", declared):
         declared, name = text, ""
     return name, _type(declared + "*" * stars, aliases, line)
 
 
-def read(text: str) -> list[Prototype]:
+# A macro that stands for nothing that matters here: an attribute, a linkage.
+_EMPTY_MACRO = (
+    r"(?m)^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]*"
+    r'(?=$|(?:__attribute__|__declspec|\[\[|extern(?:\s*"\s*")?\s*(?:$|__))[^;{}]*$)'
+)
+_IGNORED = (
+    r'\b(?:extern(?!\s*")|static|inline|__host__|noexcept|__restrict__|__restrict|restrict)\b'
+)
+
+
+def read(text: str, unreadable: dict[str, str] | None = None) -> list[Prototype]:
     """Return the functions that a text declares.
+
+    Types, variables, templates, operators and members of classes are left out.
 
     Parameters
     ----------
     text : str
         Declarations of C, or of C++ with plain types: numbers, pointers to them, streams, and
         errors of the runtime. typedefs, using and enumerations are understood; bodies are skipped.
+    unreadable : dict, optional
+        Gets the messages about declarations that cannot be read, by the functions' names.
 
     Raises
     ------
     DeclarationError
-        A declaration that cannot be read; the message shows it.
+        A declaration cannot be read, and `unreadable` is not given. The message shows it.
     """
-    plain = signature.blanked(text)
-    plain = re.sub(r"(?m)^[ \t]*#(?:[^\\\n]|\\.|\\\n)*", " ", plain)
-    plain = re.sub(r'\bextern\s*"[^"]*"\s*\{', " ", plain)
-    plain = re.sub(r'\bextern\s*"[^"]*"', " ", plain)
-    plain = re.sub(_ATTRIBUTE, " ", plain, flags=re.DOTALL)
-    plain = re.sub(
-        r"\b(?:extern|static|inline|__host__|noexcept|__restrict__|__restrict|restrict)\b",
-        " ",
-        plain,
-    )
-    plain, aliases = _aliases(plain)
-    plain = re.sub(r"\)\s*\{[^{}]*\}", ");", plain)
+    blanked = signature.blanked(text)
+    plain = signature.without_directives(blanked)
+    empty = "|".join(re.findall(_EMPTY_MACRO, blanked)) or "(?!)"
+    for noise in (_ATTRIBUTE, _IGNORED, rf"\b(?:{empty})\b"):
+        plain = re.sub(noise, signature.spaces, plain, flags=re.DOTALL)
+    aliases = _aliases(plain)
     found = []
-    for statement in re.split(r"[;{}]", plain):
-        line = " ".join(statement.split())
-        if not line or ("(" not in line and re.fullmatch(r"namespace\b.*|[\w\s*]+", line)):
+    for line, namespaces in _statements(plain):
+        if "(" not in line or re.match(r"(?:typedef|using|template|friend)\b", line):
             continue
-        match = _FUNCTION.fullmatch(line)
-        if not match or not match.group(1).strip():
-            raise DeclarationError(f"declarations: cannot read {line!r}")
-        result, name, inside = match.groups()
-        parts = [] if inside.strip() in ("", "void") else signature.split_top(inside)
-        if any(part == "..." for part in parts):
-            raise DeclarationError(f"declarations: {line}: variable arguments cannot be passed")
-        parameters = tuple(_parameter(part, aliases, line) for part in parts)
-        found.append(
-            Prototype(re.sub(r"\s", "", name), _type(result, aliases, line), parameters, line + ";")
-        )
+        if re.search(r"\boperator\b|^[\w:]*~", line):
+            continue
+        try:
+            found.append(_prototype(line, namespaces, aliases))
+        except DeclarationError as error:
+            name = re.search(r"(\w+)\s*\(", line)
+            if unreadable is None or not name:
+                raise
+            unreadable[name[1]] = str(error)
     return found
+
+
+def _prototype(line: str, namespaces: str, aliases: dict[str, str]) -> Prototype:
+    match = _FUNCTION.fullmatch(line)
+    if not match or not match.group(1).strip():
+        raise DeclarationError(f"declarations: cannot read {line!r}")
+    result, name, inside = match.groups()
+    parts = [] if inside.strip() in ("", "void") else signature.split_top(inside)
+    if any(part == "..." for part in parts):
+        raise DeclarationError(f"declarations: {line}: variable arguments cannot be passed")
+    parameters = tuple(_parameter(part, aliases, line) for part in parts)
+    full_name = namespaces + re.sub(r"\s", "", name)
+    return Prototype(full_name, _type(result, aliases, line), parameters, line + ";")

@@ -315,6 +315,7 @@ class Scope(NamedTuple):
     is_anonymous: bool = False
     is_template: bool = False
     access: str = "public"  # of members before the first label
+    is_class: bool = False
 
 
 _NAMESPACE = re.compile(r"\bnamespace\s*([\w:]*)\s*$")
@@ -348,7 +349,8 @@ def _scope(before: str) -> Scope:
     match = None if re.search(r"\benum\b", before) else _CLASS.search(before)
     is_template = bool(re.search(r"\btemplate\b", before))
     access = "private" if match and match[1] == "class" else "public"
-    return Scope(0, 0, match[2] if match else None, is_template=is_template, access=access)
+    name = match[2] if match else None
+    return Scope(0, 0, name, is_template=is_template, access=access, is_class=bool(match))
 
 
 _NAME = r"([A-Za-z_]\w*)\s*\("

@@ -32,11 +32,10 @@ class Variable(NamedTuple):
 
     def is_in_namespace(self) -> bool:
         """Report whether the declaration is of a namespace, and defines no member of a class."""
-        names = [scope.name for scope in self.scopes]
-        if None in names:
+        if any(scope.name is None or scope.is_class for scope in self.scopes):
             return False
-        parts = [part for name in names if name for part in name.split("::")]
-        return len(self.full_name.split("::")) == len(parts) + 1
+        outer = [part for scope in self.scopes if scope.name for part in scope.name.split("::")]
+        return len(self.full_name.split("::")) == len(outer) + 1
 
     def is_nameable(self) -> bool:
         """Report whether the name alone means a variable that this text defines."""
