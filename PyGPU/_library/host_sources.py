@@ -8,26 +8,50 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from PyGPU._compile import child_launches, dynamic_shared, files, signature, variables
 from PyGPU._runtime import encoded, in_text
 
-_TEMPLATE = (
-    r"\btemplate\s*<[^;{}]*?>\s*(?:static\s+|inline\s+|extern\s+)*"
-    r"(?:__launch_bounds__\s*\([^()]*\)\s*)?__global__\b[^;{}()]*?"
-    r"(?:__launch_bounds__\s*\([^()]*\)[^;{}()]*?)?\b(\w+)\s*\("
-)
 #: A kernel's name with its namespaces and a template's arguments, at the end of a text.
 _KERNEL = (
     r"((?:::\s*)?(?:\w+\s*(?:<[^<>;{}]*>)?\s*::\s*)*\w+\s*(?:<(?:[^<>;{}]|<[^<>;{}]*>)*>)?)\s*$"
 )
 
 
-def templates(texts: Iterable[str]) -> set[str]:
-    """Return the names of the kernels that are templates."""
-    return {name for text in texts for name in re.findall(_TEMPLATE, signature.blanked(text))}
+def _kernels(text: str) -> Iterator[tuple[str, str, bool]]:
+    """Yield the name of each kernel that a text declares, its parameters, and if it is a template.
+
+    Macros and attributes may stand before the name.
+    """
+    text = signature.without_directives(signature.blanked(text))
+    call = re.compile(r"[^;{}]*?\b([A-Za-z_]\w*)\s*\(")
+    for match in re.finditer(r"\b__global__\b", text):
+        position = match.end()
+        while name := call.match(text, position):
+            end = signature.matching(text, name.end() - 1)
+            if end < 0:
+                break
+            if re.match(r"\s*[;{]", text[end:]):
+                before = re.split(r"[;{}]", text[: match.start()])[-1]
+                parameters = " ".join(text[name.end() : end - 1].split())
+                yield name[1], parameters, re.search(r"\btemplate\b", before) is not None
+                break
+            position = end
+
+
+def ambiguous(texts: Iterable[str]) -> set[str]:
+    """Return the names of the kernels that the arguments of a launch choose: templates, overloads.
+
+    A kernel whose declaration names other parameters than its definition may be among them.
+    """
+    found, first = set(), {}
+    for text in texts:
+        for name, parameters, is_template in _kernels(text):
+            if is_template or first.setdefault(name, parameters) != parameters:
+                found.add(name)
+    return found
 
 
 def with_internal_variables(source: str, elsewhere: set[str]) -> str:
@@ -47,18 +71,17 @@ def with_internal_variables(source: str, elsewhere: set[str]) -> str:
     return "static ".join(parts)
 
 
-def rewritten(source: str, kernel_templates: set[str]) -> str:
+def rewritten(source: str, ambiguous: set[str]) -> str:
     """Return a text with calls instead of launches; lines keep their numbers.
 
     ``kernel<<<grid, block>>>(x)`` becomes ``kernel ->* ::PyGPU_Launch("kernel", grid, block)(x)``:
-    any expression may name the kernel. A template's arguments may be left to the compiler, so a
-    template is called from a function object.
+    any expression may name the kernel. A function object calls a kernel that the arguments choose.
     """
     result, last = [], 0
     for launch in child_launches.launches(source):
         before, name = source[last : launch.start], launch.name
         shape = source[slice(*launch.shape)]
-        kernel = re.search(_KERNEL, before) if name in kernel_templates else None
+        kernel = re.search(_KERNEL, before) if name in ambiguous else None
         if kernel:
             call = f"[&](auto&... PyGPU_a) {{ {kernel.group(1)}(PyGPU_a...); }}"
             result += [before[: kernel.start()], f'::PyGPU_Launch("{name}", {shape}).of({call})']
@@ -114,7 +137,7 @@ def copied(
     texts = {os.path.abspath(path): _decoded(data) for path, data in {**found, **sources}.items()}
     if not any(map(_is_ours, texts.values())):
         return False
-    kernel_templates = templates(texts.values())
+    chosen = ambiguous(texts.values())
     elsewhere = {
         one.full_name
         for text in texts.values()
@@ -127,7 +150,7 @@ def copied(
         body = text
         if _is_ours(text):
             body = text if relocatable else with_internal_variables(text, elsewhere)
-            body = rewritten(body, kernel_templates)
+            body = rewritten(body, chosen)
         name = in_text(path).replace("\\", "\\\\").replace('"', '\\"')
         copy.write_bytes(encoded(f'#line 1 "{name}"\n{body}'))
     return True

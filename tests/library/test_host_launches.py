@@ -2,7 +2,7 @@
 
 import pytest
 
-from PyGPU._library.host_sources import rewritten, templates
+from PyGPU._library.host_sources import ambiguous, rewritten
 
 pytestmark = pytest.mark.no_device
 
@@ -35,7 +35,7 @@ def test_lines_keep_their_numbers():
     assert rewritten(text, set()).count("\n") == text.count("\n")
 
 
-def test_kernels_that_are_templates():
+def test_kernels_that_the_arguments_choose():
     text = """
     template <class T> __global__ void one(T *x);
     template <typename T, int N = 4>
@@ -44,5 +44,12 @@ def test_kernels_that_are_templates():
     template <class T> __device__ T four(T x) { return x; }
     __global__ void five() {}
     template <class T> void six(T x) { five<<<1, 1>>>(); }
+    #define BOUNDS(threads) __launch_bounds__(threads)
+    template <class T>
+    __global__ void BOUNDS(256) seven(T x) {}
+    __global__ void eight(int x) {}
+    __global__ void eight(float x) {}
+    __global__ void nine(int x);
+    __global__ void nine(int x) {}
     """
-    assert templates([text]) == {"one", "two", "three"}
+    assert ambiguous([text]) == {"one", "two", "three", "seven", "eight"}
