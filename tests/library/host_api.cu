@@ -139,6 +139,22 @@ int memory() {
   copy.kind = cudaMemcpyDeviceToHost;
   CHECK(cudaMemcpy3D(&copy));
   CHECK(cudaFree(box.ptr));
+  cudaArray_t array;
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  CHECK(cudaMallocArray(&array, &format, 5, 4));
+  float rows[20], back[13] = {};
+  for (int i = 0; i < 20; ++i) rows[i] = float(i);
+  CHECK(cudaMemcpyToArray(array, 0, 0, rows, sizeof rows, cudaMemcpyHostToDevice));
+  CHECK(
+      cudaMemcpyToArray(array, 8, 1, rows, 16, cudaMemcpyHostToDevice));  // 3 in row 1, 1 in row 2
+  CHECK(cudaMemcpyFromArray(back, array, 12, 0, sizeof back, cudaMemcpyDeviceToHost));
+  const float expected[13] = {3, 4, 5, 6, 0, 1, 2, 3, 11, 12, 13, 14, 15};
+  for (int i = 0; i < 13; ++i)
+    if (back[i] != expected[i]) return 10 + i;
+  if (cudaMemcpyToArray(array, 0, 3, rows, 24, cudaMemcpyHostToDevice) != cudaErrorInvalidValue)
+    return 2;
+  (void)cudaGetLastError();
+  CHECK(cudaFreeArray(array));
   return host[1][2][4] == 0x01010101u ? 0 : 1;
 }
 PYGPU_EXPORT(memory);

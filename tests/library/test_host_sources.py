@@ -100,11 +100,14 @@ def test_runtime_calls(name):
         ("cudaLaunchCooperativeKernel((void *)0, 1, 1, 0)", "cannot synchronize a whole grid"),
         ("cudaLaunchKernel((const void *)f, 1, 1, 0)", "pass the kernel without a cast to void"),
         ("cudaGraphCreate(0, 0)", "makes graphs by stream capture alone"),
+        ("cooperative_groups::this_grid().sync()", "cannot synchronize a whole grid"),
     ],
 )
 def test_a_call_that_is_missing_says_why(load, statement, reason):
     with pytest.raises(CompileError) as caught:
-        load(f"#include <cuda_runtime.h>\n__global__ void f() {{}}\nvoid g() {{ {statement}; }}")
+        load(
+            f"#include <cooperative_groups.h>\n__global__ void f() {{}}\nvoid g() {{ {statement}; }}"
+        )
     assert reason in str(caught.value) or reason in caught.value.stderr
 
 
@@ -224,3 +227,41 @@ def test_headers_of_the_runtime(load):
     text = "int version() { return cudaProfilerStart() + CUDA_VERSION; }\nPYGPU_EXPORT(version);"
     library = load(f"{includes}\n#include <PyGPU/export.h>\n{text}")
     assert library.version() == PyGPU.cudaRuntimeGetVersion()[0]
+
+
+def test_groups_of_any_kind(load):
+    """thread_group is the block, a tile or coalesced lanes; a stream may be cudaStreamDefault."""
+    source = """
+    #include <cooperative_groups.h>
+    #include <PyGPU/export.h>
+    namespace cg = cooperative_groups;
+    __device__ int sum(cg::thread_group group, int *shared, int value) {
+      for (int half = group.size() / 2; half > 0; half /= 2) {
+        shared[group.thread_rank()] = value;
+        group.sync();
+        if (group.thread_rank() < half) value += shared[group.thread_rank() + half];
+        group.sync();
+      }
+      return value;  // of the group's first thread
+    }
+    __global__ void sums(int *x) {
+      __shared__ int shared[128];
+      const cg::thread_block block = cg::this_thread_block();
+      const int i = threadIdx.x, all = sum(block, shared, i);
+      const int tile = sum(cg::tiled_partition<16>(block), shared + i / 16 * 16, i);
+      const cg::thread_group dynamic = cg::tiled_partition(block, 8);
+      const int small = sum(dynamic, shared + i / 8 * 8, i);
+      if (i == 0) x[0] = all;
+      if (i == 16) x[1] = tile;
+      if (i == 120) x[2] = small;
+      if (i == 127) x[3] = cg::thread_rank(dynamic) * 1000 + cg::group_size(dynamic);
+    }
+    int run(int *x) {
+      sums<<<1, 128, 0, cudaStreamDefault>>>(x);
+      return cudaGetLastError();
+    }
+    PYGPU_EXPORT(run);
+    """
+    x = PyGPU.zeros(4, np.int32)
+    assert load(source).run(x) == 0
+    np.testing.assert_array_equal(x.get(), [8128, 16 * 16 + 120, 120 * 8 + 28, 7008])

@@ -3,6 +3,8 @@
 // PyGPU.load puts it before each file of device code.
 #pragma once
 
+#include <algorithm>
+
 #include "../cuda_on_host.h"
 #include "../vendor/host_arrays.h"
 #include "../vendor/host_graphs.h"
@@ -26,6 +28,9 @@ PYGPU_HOST_LACKS(cudaGraphAddKernelNode, "makes graphs by stream capture alone")
 PYGPU_HOST_LACKS(cudaBindTexture, "has no texture references, as CUDA 12: use texture objects")
 PYGPU_HOST_LACKS(cudaBindTextureToArray,
                  "has no texture references, as CUDA 12: use texture objects")
+
+// As in CUDA, a number that converts to the null stream.
+#define cudaStreamDefault 0x00
 
 using cudaError = cudaError_t;
 using cudaArray = PyGPUHostArray;
@@ -81,6 +86,40 @@ inline cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExten
 }
 inline cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent) {
   return cudaMemset3DAsync(memory, value, extent);
+}
+
+// Copy bytes in the order of an array's rows, from a position in bytes and rows on.
+inline cudaError_t PyGPU_copy_array_bytes(cudaArray_t array, std::size_t x, std::size_t y,
+                                          char* memory, std::size_t nbytes, bool to_array,
+                                          cudaMemcpyKind kind) {
+  cudaChannelFormatDesc format;
+  cudaExtent extent;
+  unsigned flags = 0;
+  if (const cudaError_t error = cudaArrayGetInfo(&format, &extent, &flags, array)) return error;
+  const std::size_t row = extent.width * std::size_t(format.x + format.y + format.z + format.w) / 8;
+  while (nbytes > 0) {
+    const bool is_whole = x == 0 && nbytes >= row;
+    const std::size_t rows = is_whole ? nbytes / row : 1;
+    const std::size_t width = is_whole ? row : std::min(nbytes, row - std::min(x, row));
+    if (width == 0) return cudaErrorInvalidValue;
+    if (const cudaError_t error =
+            cudaHostCopyRows(array, x, y, memory, width, width, rows, to_array, kind))
+      return error;
+    memory += width * rows;
+    nbytes -= width * rows;
+    y += rows;
+    x = 0;
+  }
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemcpyToArray(cudaArray_t dst, std::size_t x, std::size_t y, const void* src,
+                                     std::size_t nbytes, cudaMemcpyKind kind) {
+  char* const memory = static_cast<char*>(const_cast<void*>(src));
+  return PyGPU_copy_array_bytes(dst, x, y, memory, nbytes, true, kind);
+}
+inline cudaError_t cudaMemcpyFromArray(void* dst, cudaArray_t src, std::size_t x, std::size_t y,
+                                       std::size_t nbytes, cudaMemcpyKind kind) {
+  return PyGPU_copy_array_bytes(src, x, y, static_cast<char*>(dst), nbytes, false, kind);
 }
 
 enum cudaMemoryAdvise : int {

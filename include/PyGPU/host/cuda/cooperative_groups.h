@@ -36,6 +36,10 @@ class grid_group {
   static unsigned long long size() { return num_blocks() * thread_block::size(); }
   static unsigned long long num_threads() { return size(); }
   static dim3 group_dim() { return gridDim; }
+  template <int lacks = 0>
+  static void sync() {
+    static_assert(lacks != 0, "grid_group::sync: the host machine cannot synchronize a whole grid");
+  }
 };
 inline grid_group this_grid() { return {}; }
 
@@ -45,6 +49,7 @@ class thread_block_tile {
   static_assert(Size != 0 && Size <= 64 && (Size & (Size - 1)) == 0, "a power of two up to 64");
   using Wait = PyGPU::host::Wait;
   using Shuffle = PyGPU::host::Shuffle;
+  friend class thread_group;
 
   static unsigned first() { return PyGPU::host::lane_index() & ~(Size - 1); }
   static unsigned long long mask() { return (~0ull >> (64 - Size)) << first(); }
@@ -103,6 +108,7 @@ thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
 
 // A group of some lanes of a warp. Ranks count from the lowest lane.
 class coalesced_group {
+  friend class thread_group;
   using Lanes = unsigned long long;
   using Wait = PyGPU::host::Wait;
 
@@ -162,6 +168,45 @@ inline coalesced_group coalesced_threads(int line = __builtin_LINE()) {
   return coalesced_group(PyGPU::host::wait_for("coalesced_threads", line, Wait::converged, 0).came);
 }
 
+// A group whose kind is known when the kernel runs: the block, a tile, coalesced lanes.
+class thread_group {
+ public:
+  thread_group(const thread_block&) {}
+  thread_group(const coalesced_group& group) : lanes_(group.lanes_) {}
+  template <unsigned Size, class Parent>
+  thread_group(const thread_block_tile<Size, Parent>& tile) : lanes_(tile.mask()) {}
+
+  void sync(int line = __builtin_LINE()) const {
+    if (lanes_) return coalesced_group(lanes_).sync(line);
+    thread_block::sync(line);
+  }
+  unsigned thread_rank() const {
+    return lanes_ ? coalesced_group(lanes_).thread_rank() : thread_block::thread_rank();
+  }
+  unsigned size() const { return lanes_ ? coalesced_group(lanes_).size() : thread_block::size(); }
+  unsigned num_threads() const { return size(); }
+
+ private:
+  friend thread_group tiled_partition(const thread_group& parent, unsigned size);
+
+  unsigned long long lanes_ = 0;  // 0: the block
+};
+
+// Return the tile of the calling thread: neighboring lanes, a power of two of them.
+inline thread_group tiled_partition(const thread_group& parent, unsigned size) {
+  thread_group tile = parent;
+  tile.lanes_ = (~0ull >> (64 - size)) << (PyGPU::host::lane_index() & ~(size - 1));
+  return tile;
+}
+
+template <class Group>
+unsigned thread_rank(const Group& group) {
+  return unsigned(group.thread_rank());
+}
+template <class Group>
+unsigned group_size(const Group& group) {
+  return unsigned(group.size());
+}
 template <class Group>
 inline void sync(const Group& group, int line = __builtin_LINE()) {
   group.sync(line);

@@ -68,7 +68,8 @@ constexpr auto hipMemAccessFlagsProtNone = cudaMemAccessFlagsProtNone;
 constexpr auto hipMemAccessFlagsProtReadWrite = cudaMemAccessFlagsProtReadWrite;
 constexpr auto hipMemPoolAttrReleaseThreshold = cudaMemPoolAttrReleaseThreshold;
 constexpr auto hipMemPoolAttrUsedMemCurrent = cudaMemPoolAttrUsedMemCurrent;
-constexpr auto hipStreamDefault = cudaStreamDefault;
+// A number that converts to a null stream, as in HIP; cudaStreamDefault likewise.
+#define hipStreamDefault 0x00
 constexpr auto hipStreamNonBlocking = cudaStreamNonBlocking;
 constexpr auto hipEventDefault = cudaEventDefault;
 constexpr auto hipEventBlockingSync = cudaEventBlockingSync;
