@@ -42,14 +42,15 @@ def _kernels(text: str) -> Iterator[tuple[str, str, bool]]:
 
 
 def ambiguous(texts: Iterable[str]) -> set[str]:
-    """Return the names of the kernels that the arguments of a launch choose: templates, overloads.
+    """Return the names of kernels that are called by name: templates, overloads, default arguments.
 
     A kernel whose declaration names other parameters than its definition may be among them.
     """
     found, first = set(), {}
     for text in texts:
         for name, parameters, is_template in _kernels(text):
-            if is_template or first.setdefault(name, parameters) != parameters:
+            is_other = first.setdefault(name, parameters) != parameters
+            if is_template or is_other or "=" in parameters:
                 found.add(name)
     return found
 
@@ -75,7 +76,7 @@ def rewritten(source: str, ambiguous: set[str]) -> str:
     """Return a text with calls instead of launches; lines keep their numbers.
 
     ``kernel<<<grid, block>>>(x)`` becomes ``kernel ->* ::PyGPU_Launch("kernel", grid, block)(x)``:
-    any expression may name the kernel. A function object calls a kernel that the arguments choose.
+    any expression may name the kernel. A function object calls the kernels in `ambiguous`.
     """
     result, last = [], 0
     for launch in child_launches.launches(source):

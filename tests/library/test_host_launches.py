@@ -51,5 +51,6 @@ def test_kernels_that_the_arguments_choose():
     __global__ void eight(float x) {}
     __global__ void nine(int x);
     __global__ void nine(int x) {}
+    __global__ void ten(int x, float *y = nullptr) {}
     """
-    assert ambiguous([text]) == {"one", "two", "three", "seven", "eight"}
+    assert ambiguous([text]) == {"one", "two", "three", "seven", "eight", "ten"}

@@ -17,7 +17,7 @@ _LIBRARIES = {
     r"nvml\.h": "NVML",
     r"r?nccl\.h|rccl/.*": "NCCL",
     r"npp\w*\.h": "NPP",
-    r"nvrtc\.h|nvJitLink\.h": "NVRTC",
+    r"nvrtc\.h|nvJitLink\.h|hip/hiprtc\.h": "NVRTC",
     r"thrust/(?!complex\.h).*": "Thrust",
     r"(?:cub|hipcub|rocprim)/.*": "CUB",
     r"cuda/(?!std/).*": "libcu++",

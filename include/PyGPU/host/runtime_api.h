@@ -4,10 +4,31 @@
 #pragma once
 
 #include <algorithm>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
 
 #include "../cuda_on_host.h"
 #include "../vendor/host_arrays.h"
 #include "../vendor/host_graphs.h"
+
+// CUDA's headers define these names. Sources ask by them what they have included, and an installed
+// header of CUDA's leaves out what is here.
+#define __BUILTIN_TYPES_H__
+#define __CHANNEL_DESCRIPTOR_H__
+#define __CUDA_RUNTIME_API_H__
+#define __CUDA_RUNTIME_H__
+#define __DEVICE_LAUNCH_PARAMETERS_H__
+#define __DEVICE_TYPES_H__
+#define __DRIVER_TYPES_H__
+#define __HOST_DEFINES_H__
+#define __SURFACE_TYPES_H__
+#define __TEXTURE_TYPES_H__
+#define __VECTOR_FUNCTIONS_H__
+#define __VECTOR_TYPES_H__
+#define CUDARTAPI
+#define CUDART_CB
 
 // Calls and types that the machine lacks: using one is a compile error that gives the reason.
 #define PYGPU_HOST_LACKS(name, reason)                                                          \
@@ -41,33 +62,33 @@ using cudaArray_const_t = const PyGPUHostArray*;
 template <class T>
 cudaError_t cudaMallocPitch(T** address, std::size_t* pitch, std::size_t width,
                             std::size_t height) {
-  return cudaMallocPitch(reinterpret_cast<void**>(address), pitch, width, height);
+  return cudaMallocPitch((void**)(address), pitch, width, height);
 }
 template <class T>
 cudaError_t cudaMallocHost(T** address, std::size_t nbytes, unsigned flags) {
-  return cudaHostAlloc(reinterpret_cast<void**>(address), nbytes, flags);
+  return cudaHostAlloc((void**)(address), nbytes, flags);
 }
 template <class T>
 cudaError_t cudaHostAlloc(T** address, std::size_t nbytes, unsigned flags) {
-  return cudaHostAlloc(reinterpret_cast<void**>(address), nbytes, flags);
+  return cudaHostAlloc((void**)(address), nbytes, flags);
 }
 template <class T>
 cudaError_t cudaHostGetDevicePointer(T** device_address, void* address, unsigned flags) {
-  return cudaHostGetDevicePointer(reinterpret_cast<void**>(device_address), address, flags);
+  return cudaHostGetDevicePointer((void**)(device_address), address, flags);
 }
 template <class T>
 cudaError_t cudaMallocAsync(T** address, std::size_t nbytes, cudaStream_t stream) {
-  return cudaMallocAsync(reinterpret_cast<void**>(address), nbytes, stream);
+  return cudaMallocAsync((void**)(address), nbytes, stream);
 }
 template <class T>
 cudaError_t cudaMallocAsync(T** address, std::size_t nbytes, cudaMemPool_t pool,
                             cudaStream_t stream) {
-  return cudaMallocFromPoolAsync(reinterpret_cast<void**>(address), nbytes, pool, stream);
+  return cudaMallocFromPoolAsync((void**)(address), nbytes, pool, stream);
 }
 template <class T>
 cudaError_t cudaMallocFromPoolAsync(T** address, std::size_t nbytes, cudaMemPool_t pool,
                                     cudaStream_t stream) {
-  return cudaMallocFromPoolAsync(reinterpret_cast<void**>(address), nbytes, pool, stream);
+  return cudaMallocFromPoolAsync((void**)(address), nbytes, pool, stream);
 }
 
 inline cudaError_t cudaMalloc3D(cudaPitchedPtr* memory, cudaExtent extent) {
@@ -111,6 +132,11 @@ inline cudaError_t PyGPU_copy_array_bytes(cudaArray_t array, std::size_t x, std:
     x = 0;
   }
   return cudaSuccess;
+}
+inline cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* format, cudaArray_const_t array) {
+  cudaExtent extent;
+  unsigned flags = 0;
+  return cudaArrayGetInfo(format, &extent, &flags, const_cast<cudaArray_t>(array));
 }
 inline cudaError_t cudaMemcpyToArray(cudaArray_t dst, std::size_t x, std::size_t y, const void* src,
                                      std::size_t nbytes, cudaMemcpyKind kind) {

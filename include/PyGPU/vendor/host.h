@@ -308,16 +308,16 @@ extern "C" __attribute__((visibility("default"))) const char* cudaHostLastReport
 
 template <class T>
 cudaError_t cudaMalloc(T** address, std::size_t nbytes) {
-  return cudaMalloc(reinterpret_cast<void**>(address), nbytes);
+  return cudaMalloc((void**)(address), nbytes);
 }
 template <class T>
 cudaError_t cudaMallocHost(T** address, std::size_t nbytes) {
-  return cudaMallocHost(reinterpret_cast<void**>(address), nbytes);
+  return cudaMallocHost((void**)(address), nbytes);
 }
 template <class T>
 cudaError_t cudaMallocManaged(T** address, std::size_t nbytes,
                               unsigned flags = cudaMemAttachGlobal) {
-  return cudaMallocManaged(reinterpret_cast<void**>(address), nbytes, flags);
+  return cudaMallocManaged((void**)(address), nbytes, flags);
 }
 inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   return cudaStreamCreateWithPriority(stream, cudaStreamDefault, 0);
