@@ -29,6 +29,8 @@ DECLARATIONS = {
     "extern __shared__ pycuda::complex<float> a[];": ("pycuda::complex<float>", "a"),
     "__shared__ extern float a[];": ("float", "a"),
     "volatile extern __shared__ float a[];": ("volatile float", "a"),
+    "extern float __shared__ a[];": ("float", "a"),
+    "extern volatile float __shared__ a[];": ("volatile float", "a"),
     "#define LOCAL_MEM __shared__\nextern LOCAL_MEM float a[];": ("float", "a"),
     "#define SHARED extern volatile __shared__\nSHARED float a[];": ("volatile float", "a"),
     "#define S __shared__\n# define T extern S  // both\nT float a[];": ("float", "a"),

@@ -106,7 +106,7 @@ def test_runtime_calls(name):
 def test_a_call_that_is_missing_says_why(load, statement, reason):
     with pytest.raises(CompileError) as caught:
         load(
-            f"#include <cooperative_groups.h>\n__global__ void f() {{}}\nvoid g() {{ {statement}; }}"
+            f"#include <cooperative_groups.h>\n__global__ void f() {{}}\nvoid g() {{{statement};}}"
         )
     assert reason in str(caught.value) or reason in caught.value.stderr
 

@@ -82,7 +82,8 @@ def in_cpp(source: str) -> str:
         position = to
 
     specifiers, code = _specifiers(blank)
-    words = rf"\b(?:(?:{'|'.join(specifiers)})\b\s*|{_ALIGNMENT}\s*)+"
+    specifier = rf"\b(?:{'|'.join(specifiers)})\b"
+    words = rf"\b(?:{specifier}\s*|{_ALIGNMENT}\s*)+"
     for match in re.finditer(words, code):
         end = code.find(";", match.end())
         meanings = {
@@ -90,7 +91,11 @@ def in_cpp(source: str) -> str:
             for word in re.findall(r"\w+", re.sub(_ALIGNMENT, " ", match.group()))
             for meaning in specifiers[word]
         }
-        declared = _declared(code[match.end() : end]) if end >= 0 else None
+        rest = code[match.end() : end] if end >= 0 else ""
+        if "extern" in meanings:  # __shared__ may follow the type
+            meanings.update(*(specifiers[word] for word in re.findall(specifier, rest)))
+            rest = re.sub(specifier, " ", rest)
+        declared = _declared(rest)
         if not declared or not {"extern", "__shared__"} <= meanings:
             continue
         advance(match.start())

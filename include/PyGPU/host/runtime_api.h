@@ -224,6 +224,7 @@ enum cudaFuncAttribute : int {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
   cudaFuncAttributePreferredSharedMemoryCarveout = 9
 };
+constexpr unsigned cudaDeviceBlockingSync = cudaDeviceScheduleBlockingSync;
 enum cudaComputeMode : int {
   cudaComputeModeDefault = 0,
   cudaComputeModeExclusive = 1,
