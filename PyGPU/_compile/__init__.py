@@ -20,6 +20,7 @@ from PyGPU._compile.compilers import (
     link,
     options,
     rtc,
+    toolkits,
 )
 from PyGPU._compile.source import (
     c_names,
@@ -61,5 +62,6 @@ __all__ = [
     "options",
     "rtc",
     "signature",
+    "toolkits",
     "variables",
 ]
