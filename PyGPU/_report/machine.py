@@ -20,7 +20,8 @@ def runtime() -> str:
         f"devices {count}, status {status.code} {status.name}",
     ]
     if not count:
-        raise AssertionError("\n".join(["no device is visible", *lines]))
+        hidden = filter(None, [targets.hiding() if status.code == errors.NO_DEVICE else None])
+        raise AssertionError("\n".join(["no device is visible", *hidden, *lines]))
     return "\n".join(lines)
 
 
