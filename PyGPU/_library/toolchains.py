@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from PyGPU._compile import architectures, device_names, host_compiler, libraries
 from PyGPU._compile import options as _options
-from PyGPU._runtime import PACKAGE, capabilities, core, include_root
+from PyGPU._runtime import PACKAGE, capabilities, core, include_root, programs
 
 #: Endings of files that are compiled as device code, whatever the compiler takes them for.
 DEVICE_ENDINGS = (".cu", ".hip")
@@ -69,7 +69,7 @@ class Toolchain(ABC):
 
     def environment(self) -> dict[str, str]:
         """Return the environment of the compiler."""
-        return dict(os.environ)
+        return programs.environment()
 
     def identity(self) -> str:
         """Return a text that differs between installed compilers, without running one."""
@@ -127,7 +127,7 @@ class Hipcc(Toolchain):
 
     def environment(self) -> dict[str, str]:
         # Where nvcc is there too, hipcc would take it.
-        return {**os.environ, "HIP_PLATFORM": "amd"}
+        return {**programs.environment(), "HIP_PLATFORM": "amd"}
 
     @staticmethod
     def _for(names: Sequence[str]) -> list[str]:

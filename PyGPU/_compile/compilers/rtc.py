@@ -236,8 +236,11 @@ sys.exit(library.hiprtcCompileProgram(program, 1, (ctypes.c_char_p * 1)(sys.argv
 def compiles_for(path: str, arch: str) -> bool:
     """Report whether this HIPRTC knows an architecture.
 
-    A child process asks, because the HIPRTC of ROCm 5.2 aborts for an unknown architecture.
+    A child process asks, because the HIPRTC of ROCm 5.2 aborts for an unknown architecture. A
+    frozen program has no interpreter to start: HIPRTC's own error, or its abort, must do there.
     """
+    if getattr(sys, "frozen", False):
+        return True
     command = [sys.executable, "-c", _PROBE, path, f"--offload-arch={arch}"]
     return programs.run(command).status == 0
 
