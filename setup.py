@@ -12,11 +12,12 @@ variable PYBIND_GPU_TARGET chooses:
 
 import os
 import re
+import runpy
 import shutil
 import signal
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pybind11
 from setuptools import Extension, setup
@@ -69,75 +70,39 @@ UNITS = [
     ["src/python/launch"],
     ["src/core/runtime", "src/core/arrays"],
 ]
+# The search at run time is the search of the build; the package is not built yet.
+TOOLKITS = SimpleNamespace(
+    **runpy.run_path(str(HERE / "PyGPU" / "_compile" / "compilers" / "toolkits.py"))
+)
 LINK = [*([] if HAS_SYMBOLS else ["-Wl,-s"]), "-Wl,--as-needed"]
 
 
-class Missing(Exception):
-    """A target's toolkit is not there; the text says what was looked for."""
-
-
-def roots(variables, program, usual):
-    """Folders that may hold a toolkit: named by variables, around a program on PATH, the usual."""
-    named = [os.environ[v] for v in variables if os.environ.get(v)]
-    found = shutil.which(program)
-    around = [Path(found).resolve().parent.parent] if found else []
-    return [Path(p) for p in (*named, *around, *usual)]
-
-
-def pip_wheels():
-    """NVIDIA's pip wheels on this Python's path: site-packages/nvidia/<package>."""
-    return [wheel for entry in sys.path for wheel in sorted(Path(entry or ".").glob("nvidia/*/"))]
-
-
-def find(root, folders, *names):
-    """The first of root/folder/name that exists."""
-    for folder in folders:
-        for name in names:
-            if (root / folder / name).exists():
-                return root / folder / name
-    return None
-
-
 def cuda_extension():
-    machine = os.uname().machine
-    headers = ["include", f"targets/{machine}-linux/include"]
-    libraries = ["lib64", "lib", f"targets/{machine}-linux/lib", f"lib/{machine}-linux-gnu"]
-    wheels = pip_wheels()
-    looked = roots(["CUDA_PATH", "CUDA_HOME"], "nvcc", ["/usr/local/cuda", "/usr"]) + wheels
-    for root in looked:
-        header = find(root, headers, "cuda_runtime.h")
-        library = find(root, libraries, "libcudart_static.a")
-        if header and library:
-            # The wheels spread the headers over several packages.
-            others = [str(wheel / "include") for wheel in wheels if root in wheels]
-            return target_extension(
-                "cuda",
-                include_dirs=[str(header.parent), *others],
-                extra_objects=[str(library)],
-                libraries=["dl", "rt", "pthread"],
-            )
-    places = ", ".join(map(str, looked))
-    raise Missing(f"cuda_runtime.h and libcudart_static.a in one of {places}")
+    found = TOOLKITS.for_build(
+        TOOLKITS.CUDA, ["cuda_runtime.h", "crt/host_config.h"], ["libcudart_static.a"]
+    )
+    return target_extension(
+        "cuda",
+        include_dirs=found.include_dirs,
+        extra_objects=[found.library],
+        libraries=["dl", "rt", "pthread"],
+    )
 
 
 def hip_extension(architectures):
-    looked = roots(["ROCM_PATH", "HIP_PATH"], "hipcc", ["/opt/rocm", "/usr"])
-    for root in looked:
-        header = find(root, ["include"], "hip/hip_runtime_api.h")
-        library = find(
-            root, ["lib", "lib64", f"lib/{os.uname().machine}-linux-gnu"], "libamdhip64.so"
-        )
-        if header and library:
-            return target_extension(
-                "hip",
-                macros=[("PYGPU_ARCHITECTURES", f'"{architectures}"')],
-                include_dirs=[] if root == Path("/usr") else [str(root / "include")],
-                library_dirs=[str(library.parent)],
-                runtime_library_dirs=[] if root == Path("/usr") else [str(library.parent)],
-                libraries=["amdhip64", "pthread"],
-            )
-    places = ", ".join(map(str, looked))
-    raise Missing(f"hip/hip_runtime_api.h and libamdhip64.so in one of {places}")
+    # pip wheels have no links, so their library has its version in its name alone.
+    found = TOOLKITS.for_build(
+        TOOLKITS.ROCM, ["hip/hip_runtime_api.h"], ["libamdhip64.so", "libamdhip64.so.[0-9]"]
+    )
+    is_of_system = found.root == "/usr"
+    return target_extension(
+        "hip",
+        macros=[("PYGPU_ARCHITECTURES", f'"{architectures}"')],
+        include_dirs=[] if is_of_system else found.include_dirs,
+        extra_objects=[found.library],
+        runtime_library_dirs=[] if is_of_system else [str(Path(found.library).parent)],
+        libraries=["pthread"],
+    )
 
 
 def host_extensions():
@@ -207,7 +172,9 @@ def extensions():
     for target, find_extension in finders.items():
         try:
             found.append(find_extension())
-        except Missing as missing:
+        except TOOLKITS.Misnamed as error:
+            raise SystemExit(f"PyGPU: the {target} target: {error}") from None
+        except TOOLKITS.NotFound as missing:
             if required:
                 raise SystemExit(f"PYBIND_GPU_TARGET={asked}: not found: {missing}") from None
             print(f"PyGPU: without the {target} target; not found: {missing}")

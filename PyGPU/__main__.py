@@ -19,7 +19,7 @@ from typing import Any
 import PyGPU
 from PyGPU._as_pycuda.run import run
 from PyGPU._compile import cache_command, compile_command
-from PyGPU._runtime import capabilities, hooks, targets
+from PyGPU._runtime import capabilities, errors, hooks, targets
 
 
 def report() -> dict[str, Any]:
@@ -37,6 +37,7 @@ def report() -> dict[str, Any]:
         "driver_version": core.cudaDriverGetVersion()[0],
         "runtime_library": targets.runtime_library(capabilities.target),
         "status": {"code": status.code, "name": status.name},
+        "hiding": targets.hiding() if status.code == errors.NO_DEVICE else None,
         "devices": [device(core, ordinal) for ordinal in range(count)],
         "include": PyGPU.get_include(),
         "libraries": PyGPU.get_library_dir(),
@@ -67,6 +68,8 @@ def show(facts: dict[str, Any]) -> None:
     print(f"runtime {facts['runtime_version']}, driver {facts['driver_version']}{library}")
     if facts["status"]["code"]:
         print(f"no devices: {facts['status']['name']} ({facts['status']['code']})")
+    if facts["hiding"]:
+        print(f"  {facts['hiding']}")
     for ordinal, one in enumerate(facts["devices"]):
         memory = one["memory"] / 2**30
         print(f"device {ordinal}: {one['name']}, {memory:.1f} GiB, {one['architecture']}")

@@ -27,7 +27,7 @@ from PyGPU._kernels.types import (
     parse_c_arg,
     register_dtype,
 )
-from PyGPU._runtime import errors, settings, warn
+from PyGPU._runtime import errors, settings, state, warn
 from PyGPU._runtime.memoize import (
     clear_context_caches,
     context_dependent_memoize,
@@ -114,8 +114,7 @@ def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -
     >>> context.pop()
     """
     make = ctx_maker or (lambda device: device.make_context())
-    if Device.count() == 0:
-        raise errors.RuntimeError("no device was found; PYGPU_TARGET=host runs without a GPU")
+    state.require_device()
     chosen = _chosen_device()
     if chosen is not None:
         return make(Device(chosen))

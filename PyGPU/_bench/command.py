@@ -13,7 +13,7 @@ from pathlib import Path
 
 from PyGPU._bench import plot, report, suite
 from PyGPU._bench.table import DTYPES
-from PyGPU._runtime import capabilities, core
+from PyGPU._runtime import capabilities, core, errors, targets
 
 _EXPONENTS = range(12, 32)
 
@@ -95,6 +95,8 @@ def main(arguments: Sequence[str]) -> int:
     count, status = core.cudaGetDeviceCount()
     if count == 0:
         reason = f"{status.name} ({status.code})" if status else "none was found"
+        hidden = targets.hiding() if status.code == errors.NO_DEVICE else None
+        reason += f"; {hidden}" if hidden else ""
         parser.error(f"the target {capabilities.target} has no device: {reason}")
     if options.plot:
         try:

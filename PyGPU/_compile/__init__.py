@@ -20,6 +20,7 @@ from PyGPU._compile.compilers import (
     link,
     options,
     rtc,
+    toolkits,
 )
 from PyGPU._compile.source import (
     c_names,
@@ -63,5 +64,6 @@ __all__ = [
     "rtc",
     "signature",
     "toolkit_headers",
+    "toolkits",
     "variables",
 ]

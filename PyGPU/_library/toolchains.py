@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from PyGPU._compile import architectures, device_names, host_compiler, libraries
 from PyGPU._compile import options as _options
-from PyGPU._runtime import PACKAGE, CompilerMissing, capabilities, core, include_root
+from PyGPU._runtime import PACKAGE, capabilities, core, include_root, programs
 
 #: Endings of files that are compiled as device code, whatever the compiler takes them for.
 DEVICE_ENDINGS = (".cu", ".hip")
@@ -69,7 +69,7 @@ class Toolchain(ABC):
 
     def environment(self) -> dict[str, str]:
         """Return the environment of the compiler."""
-        return dict(os.environ)
+        return programs.environment()
 
     def identity(self) -> str:
         """Return a text that differs between installed compilers, without running one."""
@@ -86,30 +86,13 @@ def _with_defaults(options: Sequence[str]) -> list[str]:
     return [*words, *([] if has_level else ["-O2"]), *options]
 
 
-def _program(name: str, variables: Sequence[str], usual: str, why: str) -> str:
-    """Return the path of a compiler: of a named toolkit, on PATH, or in the usual place."""
-    named = [(one, os.environ[one]) for one in variables if os.environ.get(one)]
-    for variable, root in named:
-        found = os.path.join(root, "bin", name)
-        if os.access(found, os.X_OK):
-            return found
-        raise CompilerMissing(f"{variable}={root}: there is no bin/{name}", [name])
-    places = os.pathsep.join([os.environ.get("PATH", os.defpath), os.path.join(usual, "bin")])
-    found_on_path = libraries.program_on(places, name)
-    if found_on_path:
-        return found_on_path
-    raise CompilerMissing(f"{why} need {name}, which is neither on PATH nor in {usual}/bin", [name])
-
-
 class Nvcc(Toolchain):
     """NVIDIA's nvcc."""
 
     name = "cuda"
 
     def compiler(self) -> str:
-        return _program(
-            "nvcc", ("CUDA_HOME", "CUDA_PATH"), "/usr/local/cuda", "libraries of the target cuda"
-        )
+        return libraries.program("nvrtc")
 
     @staticmethod
     def _for(names: Sequence[str]) -> list[str]:
@@ -137,16 +120,14 @@ class Hipcc(Toolchain):
     example = "gfx942"
 
     def compiler(self) -> str:
-        return _program(
-            "hipcc", ("ROCM_PATH", "HIP_PATH"), "/opt/rocm", "libraries of the target hip"
-        )
+        return libraries.program("hiprtc")
 
     def default_architectures(self) -> list[str]:
         return [name for name in core.architectures.split(",") if name]
 
     def environment(self) -> dict[str, str]:
         # Where nvcc is there too, hipcc would take it.
-        return {**os.environ, "HIP_PLATFORM": "amd"}
+        return {**programs.environment(), "HIP_PLATFORM": "amd"}
 
     @staticmethod
     def _for(names: Sequence[str]) -> list[str]:

@@ -25,8 +25,7 @@ _VENDORS = {"curand": ("nvrtc", "libcurand", 10), "rocrand": ("hiprtc", "librocr
 def library(vendor: str) -> ctypes.CDLL | None:
     """Load the host library "curand" or "rocrand"; return None if it is not installed."""
     compiler, stem, usual = _VENDORS[vendor]
-    paths = libraries.shared(stem, libraries.folders(compiler))
-    for path in [*paths, f"{stem}.so.{usual}", f"{stem}.so"]:
+    for path in libraries.candidates(compiler, stem, [f"{stem}.so.{usual}", f"{stem}.so"]):
         try:
             return ctypes.CDLL(path)
         except OSError:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from PyGPU._compile import toolkits
 from PyGPU._runtime import capabilities, targets
 
 _VARIABLES = re.compile(
@@ -65,7 +66,7 @@ def _nodes() -> list[str]:
 
 def _versions_on_disk() -> list[str]:
     """Return the versions of kernel modules and of ROCm, read from their files."""
-    roots = dict.fromkeys(filter(None, (os.environ.get("ROCM_PATH"), "/opt/rocm")))
+    roots = [root for toolkit in toolkits.toolkits(toolkits.ROCM) for root in toolkit]
     paths = ["/sys/module/amdgpu/version", "/proc/driver/nvidia/version"]
     paths += [f"{root}/.info/version" for root in roots]
     found = ((path, _first_line(path)) for path in paths)

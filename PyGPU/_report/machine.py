@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from PyGPU._compile import libraries, rtc
+from PyGPU._compile import rtc, toolkits
 from PyGPU._report.faces import PyGPU, driver
 from PyGPU._runtime import capabilities, core, errors, programs, settings, targets
 
@@ -20,7 +20,8 @@ def runtime() -> str:
         f"devices {count}, status {status.code} {status.name}",
     ]
     if not count:
-        raise AssertionError("\n".join(["no device is visible", *lines]))
+        hidden = filter(None, [targets.hiding() if status.code == errors.NO_DEVICE else None])
+        raise AssertionError("\n".join(["no device is visible", *hidden, *lines]))
     return "\n".join(lines)
 
 
@@ -74,7 +75,7 @@ def compilers() -> str:
         except errors.CompileError as error:
             lines.append(f"{prefix}: {error.msg}")
     for name in ("hipcc", "nvcc", settings.value("PYGPU_HOST_CXX") or "g++", "clang++"):
-        program = libraries.program_on(os.environ.get("PATH", os.defpath), name)
+        program = toolkits.program_on(os.environ.get("PATH", os.defpath), name)
         lines.append(f"{name}: {_version(program) if program else 'not on PATH'}")
     return "\n".join(lines)
 

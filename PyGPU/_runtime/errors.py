@@ -21,7 +21,7 @@ from PyGPU._runtime.exceptions import (
     TraceError,
 )
 from PyGPU._runtime.program_warnings import warn
-from PyGPU._runtime.targets import core
+from PyGPU._runtime.targets import core, hiding
 
 __all__ = [
     "ArgumentError",
@@ -49,12 +49,14 @@ _CLASSES: dict[int, type[Error]] = {
     999: Error,
 }
 
+#: Code of the error that no device is visible.
+NO_DEVICE = 100
 _HINTS = {
     3: "this process cannot use the device",
     35: "the driver is missing or older than this runtime; PYGPU_TARGET=host runs without a GPU",
     215: "devices of compute capability 9 and later have no such limit, as their kernels cannot "
     "wait for kernels that they launch; leave it unset",
-    100: "no GPU is visible; PYGPU_TARGET=host runs without one",
+    NO_DEVICE: "no GPU is visible; PYGPU_TARGET=host runs without one",
     900: "a stream is being captured: its work runs when the graph is launched, so no call can "
     "wait for it",
     901: "a call invalidated the capture: it waited, or it used the null stream, as another "
@@ -91,6 +93,8 @@ def exception_of(call: str, status: core.cudaError_t) -> Error:
     MemoryError('cudaMalloc failed: out of memory')
     """
     extra = status.detail or _HINTS.get(status.code, "")
+    if status.code == NO_DEVICE and (hidden := hiding()):
+        extra += f"; {hidden}"
     message = f"{call} failed: {status.string}" + (f" - {extra}" if extra else "")
     error = _CLASSES.get(status.code, LogicError)(message)
     error.call, error.status = call, status

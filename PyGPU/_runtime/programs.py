@@ -12,6 +12,7 @@ import fcntl
 import os
 import select
 import signal
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -23,6 +24,22 @@ _SCRIPT = 'exec 4>&2 2>/dev/null; (exec "$@" 2>&4 3>&- 4>&-); echo $? >&3'
 _RESET = (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ)
 #: Statuses by which a shell says that a program cannot be executed, or is not there.
 CANNOT_RUN = (126, 127)
+
+
+def environment() -> dict[str, str]:
+    """Return this process's environment for a program of the system.
+
+    PyInstaller puts the folder of a frozen program into LD_LIBRARY_PATH. Its libraries may be older
+    than those that a compiler needs.
+    """
+    variables = dict(os.environ)
+    folder = getattr(sys, "_MEIPASS", None)
+    if folder and "LD_LIBRARY_PATH" in variables:
+        folders = variables.pop("LD_LIBRARY_PATH").split(os.pathsep)
+        others = [one for one in folders if one.rstrip(os.sep) != folder.rstrip(os.sep)]
+        if others:
+            variables["LD_LIBRARY_PATH"] = os.pathsep.join(others)
+    return variables
 
 
 class Finished(NamedTuple):
@@ -43,7 +60,7 @@ class Program:
     stdout, stderr : int
         File descriptors for what the program writes.
     env : mapping, optional
-        Environment; this process's by default.
+        Environment; by default `environment()`.
     """
 
     def __init__(
@@ -66,7 +83,7 @@ class Program:
             self._pid = os.posix_spawn(
                 _SHELL,
                 [_SHELL, "-c", _SCRIPT, _SHELL, *command],
-                os.environ if env is None else env,
+                environment() if env is None else env,
                 file_actions=actions,
                 setpgroup=0,
                 setsigdef=_RESET,

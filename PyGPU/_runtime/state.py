@@ -56,4 +56,4 @@ def require_device() -> None:
     """Raise RuntimeError if the target has no device."""
     count = errors.check(core.cudaGetDeviceCount(), "cudaGetDeviceCount")
     if count == 0:
-        raise errors.exception_of("cudaGetDeviceCount", core.cudaError_t(100))
+        raise errors.exception_of("cudaGetDeviceCount", core.cudaError_t(errors.NO_DEVICE))

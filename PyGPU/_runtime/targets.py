@@ -42,32 +42,80 @@ def is_built(target: str) -> bool:
 # all entries after it, so the first entry decides.
 _INDEX = r"(0|[1-9]\d*|GPU-[\da-fA-F]{0,16})(,.*)?"
 _SHOWN = {
-    "CUDA_VISIBLE_DEVICES": r"(?!\s*(-1|NoDevFiles)?\s*(,|$)).*",
+    "CUDA_VISIBLE_DEVICES": r"(?i)\s*(\+?\d|GPU-|MIG-).*",
     "ROCR_VISIBLE_DEVICES": r"(?i)\s*(\+?(0x[\da-f]+|\d+)|gpu-[\da-f]{1,16})\s*(,.*)?",
     "HIP_VISIBLE_DEVICES": rf'{_INDEX}| *"{_INDEX}" *',
 }
 
 
-def _hidden(name: str, runtime: str | None = None) -> str | None:
+def _hidden(name: str, count: int, runtime: str | None = None) -> str | None:
     """Return a message if a variable hides every device; otherwise None.
 
-    `runtime` is the variable whose syntax applies, if not the variable's own.
+    Parameters
+    ----------
+    name : str
+        Name of the variable.
+    count : int
+        Number of devices to choose from, or more; 0: unknown.
+    runtime : str, optional
+        Variable whose syntax applies, if not the variable's own.
     """
     value = os.environ.get(name)
-    if value is None or re.fullmatch(_SHOWN[runtime or name], value, re.DOTALL):
+    if value is None:
         return None
-    return f"{name}={value!r} hides every device"
+    if not re.fullmatch(_SHOWN[runtime or name], value, re.DOTALL):
+        return f"{name}={value!r} hides every device"
+    index = re.match(r"[\s\"+]*(0x[\da-f]+|\d+)\s*\"?\s*(,|$)", value, re.I)
+    if not index or not count:
+        return None
+    if int(index[1], 16 if index[1][:2].lower() == "0x" else 10) < count:
+        return None
+    has = "is 1 device" if count == 1 else f"are at most {count} devices"
+    return f"{name}={value!r} hides every device, as there {has} to choose from"
 
 
-def _hidden_by_rocm() -> str | None:
-    """Return a message if a variable of ROCr or HIP hides every device; otherwise None.
+def _variables(target: str) -> tuple[str, ...]:
+    """Return the visibility variables that a target's runtime reads, in their order.
 
     HIP reads CUDA_VISIBLE_DEVICES only if HIP_VISIBLE_DEVICES is not set. It never reads
     GPU_DEVICE_ORDINAL, which is for OpenCL.
     """
+    if target == "cuda":
+        return ("CUDA_VISIBLE_DEVICES",)
     own = "HIP_VISIBLE_DEVICES"
-    read = own if own in os.environ else "CUDA_VISIBLE_DEVICES"
-    return _hidden("ROCR_VISIBLE_DEVICES") or _hidden(read, own)
+    hip = ("ROCR_VISIBLE_DEVICES", own if own in os.environ else "CUDA_VISIBLE_DEVICES")
+    return hip if target == "hip" else ()
+
+
+def _hidden_from(target: str) -> str | None:
+    """Return a message if a variable hides every device from a target; otherwise None."""
+    if target == "cuda":
+        nodes = ("/dev/nvidia[0-9]*", "/proc/driver/nvidia/gpus/*")
+        return _hidden("CUDA_VISIBLE_DEVICES", max(len(glob.glob(node)) for node in nodes))
+    count = len(glob.glob("/dev/dri/renderD*"))  # those of other vendors included
+    message = None
+    for name in _variables(target):
+        message = message or _hidden(name, count, "HIP_VISIBLE_DEVICES" if name[0] != "R" else None)
+        # HIP counts the devices that ROCr has left.
+        entries = len(os.environ.get(name, "").split(",")) if name in os.environ else count
+        count = min(count, entries)
+    return message
+
+
+def hiding(target: str | None = None) -> str | None:
+    """Return the visibility variables that may hide the devices of a target, for messages.
+
+    Parameters
+    ----------
+    target : str, optional
+        Name of the target; by default the target in use.
+    """
+    target = target or core.target
+    names = [name for name in _variables(target) if name in os.environ]
+    if not names:
+        return None
+    values = ", ".join(f"{name}={os.environ[name]!r}" for name in names)
+    return _hidden_from(target) or f"{values} may hide the devices"
 
 
 def _loads(library: str) -> bool:
@@ -82,17 +130,14 @@ def why_no_device(target: str) -> str | None:
     """Return the reason why a target has no device here; None if it seems to have one."""
     if target == "host":
         return None
+    hidden = _hidden_from(target)
+    if hidden:
+        return hidden
     if target == "cuda":
         nodes = ("/dev/nvidia[0-9]*", "/dev/dxg", "/dev/nvhost-gpu", "/dev/nvgpu/igpu0/*")
-        hidden = _hidden("CUDA_VISIBLE_DEVICES")
-        if hidden:
-            return hidden
         if not any(glob.glob(node) for node in nodes):
             return "no NVIDIA device node (/dev/nvidia0)"
         return None if _loads("libcuda.so.1") else "the driver's library libcuda.so.1 is not found"
-    hidden = _hidden_by_rocm()
-    if hidden:
-        return hidden
     if not os.path.exists("/dev/kfd"):
         return "no AMD device node (/dev/kfd)"
     return None if glob.glob("/dev/dri/renderD*") else "no AMD device node (/dev/dri/renderD*)"
@@ -117,6 +162,12 @@ def load(target: str) -> ModuleType:
 
 def _remedy() -> str:
     """Return advice for an installation without a compiled target."""
+    archive = next((one for one in Path(__file__).resolve().parents if one.is_file()), None)
+    if archive:
+        return (
+            f"{archive} is an archive, and Python cannot load compiled modules from one: install "
+            "PyGPU with pip, or unpack the archive and put its folder on the path"
+        )
     folder = Path(__file__).resolve().parents[2]
     if not (folder / "setup.py").is_file():
         return "install it with 'pip install .' from its source folder"

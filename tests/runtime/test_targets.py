@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import PyGPU
-from PyGPU._runtime import targets
+from PyGPU import __main__
+from PyGPU._runtime import errors, targets
 
 
 def run(*arguments, cwd=None, **environment):
@@ -95,6 +96,66 @@ def test_hidden_devices_are_given_as_the_reason(monkeypatch):
     assert targets.why_no_device("host") is None
 
 
+@pytest.mark.parametrize(
+    ("value", "count", "hides"),
+    [
+        ("0", 2, None),
+        ("1,0", 2, None),
+        (" 1 , 0", 2, None),
+        ("0,-1", 2, None),
+        ("0,99", 2, None),
+        ("GPU-8932f937-d72c-4106-c12f-20bd9faed9f6", 2, None),
+        ("MIG-GPU-8932f937/1/2", 2, None),
+        ("", 2, "hides every device"),
+        (" ", 2, "hides every device"),
+        ("-1", 2, "hides every device"),
+        ("-1,0", 2, "hides every device"),
+        ("none", 2, "hides every device"),
+        ("NoDevFiles", 2, "hides every device"),
+        (",0", 2, "hides every device"),
+        ("2", 2, "hides every device, as there are at most 2 devices to choose from"),
+        ("99,0", 1, "hides every device, as there is 1 device to choose from"),
+        ("99", 0, None),  # a machine without device nodes, such as WSL
+    ],
+)
+def test_what_hides_devices_from_cuda(monkeypatch, value, count, hides):
+    """By NVIDIA's manual: an invalid entry hides itself and all entries after it."""
+    found = {"/dev/nvidia[0-9]*": ["/dev/nvidia0"][:count], "/dev/dxg": ["/dev/dxg"]}
+    found["/proc/driver/nvidia/gpus/*"] = ["gpu"] * count
+    monkeypatch.setattr(targets.glob, "glob", lambda pattern: found.get(pattern, []))
+    monkeypatch.setattr(targets, "_loads", lambda library: True)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", value)
+    message = hides and f"CUDA_VISIBLE_DEVICES={value!r} {hides}"
+    assert targets.why_no_device("cuda") == message
+    assert targets.hiding("cuda") == (
+        message or f"CUDA_VISIBLE_DEVICES={value!r} may hide the devices"
+    )
+
+
+def test_variables_that_may_hide_devices(monkeypatch):
+    for name in ("CUDA", "HIP", "ROCR"):
+        monkeypatch.delenv(f"{name}_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setattr(targets.glob, "glob", lambda pattern: [])
+    monkeypatch.setenv("GPU_DEVICE_ORDINAL", "-1")  # HIP does not read it
+    assert targets.hiding("hip") is targets.hiding("cuda") is None
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    assert targets.hiding("hip") == "CUDA_VISIBLE_DEVICES='1' may hide the devices"
+    monkeypatch.setenv("HIP_VISIBLE_DEVICES", "2")
+    monkeypatch.setenv("ROCR_VISIBLE_DEVICES", "3")
+    values = "ROCR_VISIBLE_DEVICES='3', HIP_VISIBLE_DEVICES='2'"
+    assert targets.hiding("hip") == f"{values} may hide the devices"
+    assert targets.hiding("cuda") == "CUDA_VISIBLE_DEVICES='1' may hide the devices"
+    assert targets.hiding("host") is None
+
+
+def test_the_error_without_a_device_names_the_variable(monkeypatch):
+    no_device = PyGPU.cudaError_t(100)
+    monkeypatch.setattr(errors, "hiding", lambda: "HIP_VISIBLE_DEVICES='99' hides every device")
+    said = str(errors.exception_of("cudaMalloc", no_device))
+    assert said.endswith("without one; HIP_VISIBLE_DEVICES='99' hides every device")
+    assert "VISIBLE" not in str(errors.exception_of("cudaMalloc", PyGPU.cudaError_t(2)))
+
+
 # (ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES, CUDA_VISIBLE_DEVICES), and the variable that hides all
 @pytest.mark.parametrize(
     ("values", "hides"),
@@ -130,12 +191,19 @@ def test_hidden_devices_are_given_as_the_reason(monkeypatch):
         (("none", None, None), "ROCR"),
         (("-1", "0", "0"), "ROCR"),
         (("0", "-1", "0"), "HIP"),
+        ((None, "3", None), "HIP"),
+        ((None, "99", "0"), "HIP"),
+        ((None, None, "99,0"), "CUDA"),
+        (("0x3", None, None), "ROCR"),
+        (("2", None, None), None),
+        (("1", "1", None), "HIP"),  # which counts from 0 what the first left
+        (("2,1", "1", None), None),
     ],
 )
 def test_what_hides_devices_from_rocm(monkeypatch, values, hides):
     """The answers are of libamdhip64 5.2 to 7.2, three devices; 5.2 ignores an empty value."""
     monkeypatch.setattr(targets.os.path, "exists", lambda path: path == "/dev/kfd")
-    monkeypatch.setattr(targets.glob, "glob", lambda pattern: ["/dev/dri/renderD128"])
+    monkeypatch.setattr(targets.glob, "glob", lambda pattern: ["/dev/dri/renderD128"] * 3)
     monkeypatch.setenv("GPU_DEVICE_ORDINAL", "-1")  # OpenCL's
     for name, value in zip(("ROCR", "HIP", "CUDA"), values):
         if value is None:
@@ -180,6 +248,15 @@ def test_the_module_explains_itself():
     assert f"target in use: {PyGPU.target} (PYGPU_TARGET={PyGPU.target})" in text
     for device in facts["devices"]:
         assert device["name"] in text
+
+
+def test_the_module_names_the_variable_that_hides_the_devices(monkeypatch, capsys):
+    facts = {**__main__.report(), "devices": [], "status": {"code": 100, "name": "none"}}
+    __main__.show({**facts, "hiding": "CUDA_VISIBLE_DEVICES='99' may hide the devices"})
+    assert "no devices: none (100)\n  CUDA_VISIBLE_DEVICES='99' may" in capsys.readouterr().out
+    if facts["hiding"] is None:
+        __main__.show(facts)
+        assert "VISIBLE_DEVICES" not in capsys.readouterr().out
 
 
 def test_importing_creates_no_context():

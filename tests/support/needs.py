@@ -29,6 +29,7 @@ MODULES = {
     "ml_dtypes",
     "mpi4py.MPI",
     "numpydoc",
+    "PyInstaller",
 }
 KNOWN = PROGRAMS | COMPILERS | HEADERS | MODULES | {"devices"}  # devices: two or more
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -50,10 +51,11 @@ def nvidia_library(libname: str, folder: str | None = None) -> Input:
     else:
         folders = [*libraries.beside(rtc.locate("nvrtc")), *libraries.folders("nvrtc")]
     folders = list(dict.fromkeys(folders))
-    for one in folders:
-        path = Path(one, f"lib{libname}.a")
-        if path.is_file():
-            return Input(LIBRARY, path.read_bytes(), str(path))
+    paths = [os.path.join(one, f"lib{libname}.a") for one in folders]
+    found = iter(()) if folder else libraries.by_pathfinder("nvrtc", "find_static_lib", libname)
+    for path in itertools.chain(paths, found):
+        if os.path.isfile(path):
+            return Input(LIBRARY, Path(path).read_bytes(), path)
     raise OSError(
         f"cannot find lib{libname}.a in {os.pathsep.join(folders)}; install the CUDA toolkit or "
         "'pip install nvidia-cuda-runtime'"

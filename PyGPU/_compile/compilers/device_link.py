@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -210,18 +210,14 @@ class DriverLinker:
         return f"libcuda {version.value}"
 
 
-def _candidates(compiler: str, major: int) -> list[str]:
-    if path := settings.value("PYGPU_NVJITLINK"):
-        return [path]
+def _candidates(compiler: str, major: int) -> Iterator[str]:
+    """Yield the paths and names of nvJitLink that can read the images of a version of NVRTC."""
     folders = [*libraries.beside(compiler), *libraries.folders("nvrtc")]
-    paths = libraries.shared("libnvJitLink", folders)
-    paths += [f"libnvJitLink.so.{major}"]
-
-    def is_other(path: str) -> bool:
+    sonames = [f"libnvJitLink.so.{major}"]
+    for path in libraries.candidates("nvrtc", "libnvJitLink", sonames, folders):
         found = re.search(r"\.so\.(\d+)", os.path.realpath(path))
-        return found is not None and int(found.group(1)) != major
-
-    return [path for path in paths if not is_other(path)]
+        if found is None or int(found.group(1)) == major:
+            yield path
 
 
 @lru_cache
@@ -235,6 +231,13 @@ def nvjitlink(compiler: str, major: int) -> NvJitLink | None:
     major : int
         Major version of NVRTC.
     """
+    if named := settings.value("PYGPU_NVJITLINK"):
+        try:
+            return NvJitLink(named)
+        except OSError as error:
+            raise CompilerMissing(
+                f"PYGPU_NVJITLINK={named!r} does not load: {error}", ["nvJitLink"]
+            ) from None
     for path in _candidates(compiler, major):
         try:
             return NvJitLink(path)

@@ -7,7 +7,7 @@ import os
 import signal
 from functools import lru_cache
 
-from PyGPU._compile.compilers import host_lockstep, libraries
+from PyGPU._compile.compilers import host_lockstep, toolkits
 from PyGPU._compile.compilers.options import Options
 from PyGPU._compile.source import library_names
 from PyGPU._runtime import PACKAGE, CompileError, CompilerMissing, programs, settings
@@ -54,7 +54,7 @@ _STANDARDS = {"c++03": "gnu++17", "c++98": "gnu++17", "c++11": "gnu++17", "c++14
 @lru_cache
 def _find(asked: str | None, path: str) -> str:
     for name in [asked] if asked else ["g++", "c++", "clang++"]:
-        found = libraries.program_on(path, name)
+        found = toolkits.program_on(path, name)
         if found:
             return found
     raise CompilerMissing(

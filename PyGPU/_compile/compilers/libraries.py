@@ -1,67 +1,63 @@
-"""Search for the vendors' libraries in toolkits and in NVIDIA's wheels."""
+"""Search for the vendors' libraries at run time: in toolkits, by cuda-pathfinder, by the loader."""
 
 from __future__ import annotations
 
+import ctypes
 import glob
+import importlib
 import os
 import re
-import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from PyGPU._compile.compilers import toolkits
+from PyGPU._runtime import CompilerMissing
+
+#: The vendors by the prefixes of their run-time compilers.
+VENDORS = {"nvrtc": toolkits.CUDA, "hiprtc": toolkits.ROCM}
+
+_Found = TypeVar("_Found")
 
 
-def program_on(path: str, name: str) -> str | None:
-    """Return the file of a program on `path`, or None. Importing shutil would take longer."""
-    places = [""] if os.path.dirname(name) else path.split(os.pathsep)
-    for candidate in (os.path.join(place, name) for place in places):
-        if os.path.isfile(candidate) and os.access(candidate, os.X_OK):
-            return candidate
-    return None
+def _or_missing(search: Callable[..., _Found], vendor: toolkits.Vendor, *arguments: Any) -> _Found:
+    """Return the result of a search; a toolkit that is named but wrong is a CompilerMissing."""
+    try:
+        return search(vendor, *arguments)
+    except toolkits.Misnamed as error:
+        raise CompilerMissing(str(error), [vendor.program]) from None
 
 
-def _toolkits(prefix: str) -> list[str]:
-    if prefix == "nvrtc":
-        roots = [os.environ.get("CUDA_PATH"), os.environ.get("CUDA_HOME")]
-        program, usual = "nvcc", ["/usr/local/cuda", "/usr"]
-    else:
-        roots = [os.environ.get("ROCM_PATH"), os.environ.get("HIP_PATH")]
-        program, usual = "hipcc", ["/opt/rocm", "/usr"]
-    found = program_on(os.environ.get("PATH", os.defpath), program)
-    roots += [str(Path(found).resolve().parent.parent)] if found else []
-    return [*filter(None, roots), *usual]
-
-
-def _in_wheels(prefix: str, sub: str) -> list[str]:
-    """Return the folders of this name in NVIDIA's wheels."""
-    if prefix != "nvrtc":
-        return []
-    return [
-        wheel
-        for entry in sys.path
-        for wheel in sorted(glob.glob(os.path.join(entry or ".", "nvidia", "*", sub)))
-    ]
+def check_named(prefix: str, stems: Sequence[str]) -> None:
+    """Raise CompilerMissing if a variable names a toolkit without one of these libraries."""
+    files = [f"{stem}.so*" for stem in stems]
+    _or_missing(toolkits.check_named, VENDORS[prefix], files, toolkits.library_subfolders())
 
 
 def folders(prefix: str) -> list[str]:
     """Return folders that may have the libraries of a compiler's vendor, the likeliest first."""
-    machine = os.uname().machine
-    subs = ("lib64", "lib", f"lib/{machine}-linux-gnu", f"targets/{machine}-linux/lib")
-    found = [f"{root}/{sub}" for root in _toolkits(prefix) for sub in subs]
-    return [*found, *_in_wheels(prefix, "lib")]
+    return _or_missing(toolkits.folders, VENDORS[prefix], toolkits.library_subfolders())
 
 
 def include_folders(prefix: str) -> list[str]:
     """Return folders that may have the headers of a compiler's vendor, the likeliest first."""
-    found = [f"{root}/include" for root in _toolkits(prefix)]
-    return [*found, *_in_wheels(prefix, "include")]
+    return _or_missing(toolkits.folders, VENDORS[prefix], toolkits.header_subfolders())
+
+
+def program(prefix: str) -> str:
+    """Return the path of the vendor's compiler of whole files, or raise CompilerMissing."""
+    vendor = VENDORS[prefix]
+    try:
+        return _or_missing(toolkits.program, vendor)
+    except toolkits.NotFound as error:
+        if found := next(by_pathfinder(prefix, "find_nvidia_binary_utility", vendor.program), None):
+            return found
+        raise CompilerMissing(str(error), [vendor.program]) from None
 
 
 def beside(path: str) -> list[str]:
     """Return the folders of the libraries installed with this one, in the same place or wheels."""
-    folder = Path(os.path.realpath(path)).parent
-    wheels = folder.parent.parent
-    others = wheels.glob("*/lib") if wheels.name == "nvidia" else ()
-    return [str(folder), *sorted(map(str, others))]
+    own = os.path.dirname(os.path.realpath(path))
+    return list(dict.fromkeys([own, *toolkits.near(toolkits.CUDA, path, ["lib"])]))
 
 
 def shared(stem: str, where: Sequence[str]) -> list[str]:
@@ -73,3 +69,102 @@ def shared(stem: str, where: Sequence[str]) -> list[str]:
             key=lambda p: (len(re.findall(r"\d+", os.path.basename(p))), p),
         )
     return paths
+
+
+def candidates(
+    prefix: str, stem: str, sonames: Sequence[str], where: Sequence[str] | None = None
+) -> Iterator[str]:
+    """Yield the paths and the names that may be a library, the likeliest first.
+
+    Parameters
+    ----------
+    prefix : {"nvrtc", "hiprtc"}
+        Compiler of the library's vendor.
+    stem : str
+        Name of the library's file up to ``.so``.
+    sonames : sequence of str
+        Names for the loader's own search.
+    where : sequence of str, optional
+        Folders to search; by default those of the toolkits.
+    """
+    yield from shared(stem, folders(prefix) if where is None else where)
+    yield from by_pathfinder(prefix, "load_nvidia_dynamic_lib", stem.replace("lib", "", 1))
+    yield from sonames
+
+
+def by_pathfinder(prefix: str, function: str, name: str) -> Iterator[str]:
+    """Yield the path that NVIDIA's package cuda-pathfinder finds, if the package is installed.
+
+    Its import takes a tenth of a second and more, so that it is asked after the toolkits.
+    """
+    if VENDORS[prefix] is not toolkits.CUDA:
+        return
+    try:
+        found = getattr(importlib.import_module("cuda.pathfinder"), function)(name)
+    except (ImportError, AttributeError, OSError, RuntimeError, ValueError):
+        return
+    path = getattr(found, "abs_path", found)
+    if path:
+        yield str(path)
+
+
+class _DlInfo(ctypes.Structure):
+    _fields_ = (
+        ("file", ctypes.c_char_p),
+        ("base", ctypes.c_void_p),
+        ("symbol", ctypes.c_char_p),
+        ("address", ctypes.c_void_p),
+    )
+
+
+def file_of(function: Any) -> str | None:
+    """Return the path of the library that a function was loaded from, or None."""
+    info = _DlInfo()
+    address = ctypes.cast(function, ctypes.c_void_p)
+    if not ctypes.CDLL(None).dladdr(address, ctypes.byref(info)) or not info.file:
+        return None
+    path = os.path.abspath(os.fsdecode(info.file))
+    return path if os.path.exists(path) else None
+
+
+def _major(folder: str) -> str | None:
+    """Return the major version of CUDA whose headers a folder has, or None."""
+    try:
+        with open(os.path.join(folder, "cuda.h"), errors="replace") as file:
+            version = re.search(r"#\s*define\s+CUDA_VERSION\s+(\d+)\d{3}", file.read())
+    except OSError:
+        return None
+    return version[1] if version else None
+
+
+def headers(prefix: str, path: str) -> list[str]:
+    """Return the folders of the vendor's headers that go with a compiler; empty if not installed.
+
+    Parameters
+    ----------
+    prefix : {"nvrtc", "hiprtc"}
+        The compiler.
+    path : str
+        File of the compiler's library.
+    """
+    vendor, subfolders = VENDORS[prefix], toolkits.header_subfolders()
+    mark = "cuda_fp16.h" if prefix == "nvrtc" else "hip"
+    root = toolkits.holder(toolkits.near(vendor, path, subfolders), mark)
+    if prefix != "nvrtc":
+        return [root] if root else []
+    if root is None:  # headers of another toolkit must be of the compiler's version
+        version = re.search(r"\.so\.(\d+)", os.path.basename(os.path.realpath(path)))
+        major = version[1] if version else None
+        where = [
+            *include_folders(prefix),
+            *by_pathfinder(prefix, "find_nvidia_header_directory", "cudart"),
+        ]
+        root = toolkits.holder([one for one in where if major in (None, _major(one))], mark)
+    if root is None:
+        return []
+    # The headers include <nv/target>, which is in a folder or a wheel of its own since CUDA 12.
+    subfolders = [*(f"{one}/cccl" for one in subfolders), *subfolders]
+    spread = toolkits.holder(
+        toolkits.near(vendor, os.path.join(root, mark), subfolders), "nv/target"
+    )
+    return [root, *([spread] if spread not in (None, root) else [])]

@@ -7,14 +7,12 @@ compiler keeps working.
 from __future__ import annotations
 
 import ctypes
-import glob
 import os
 import re
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from PyGPU._compile.cache.entry import Entry
@@ -42,13 +40,17 @@ class Library:
     prefix : {"nvrtc", "hiprtc"}
         Prefix of the names of its functions.
     path : str
-        File of the shared library.
+        File of the shared library, or its name for the loader's search.
     """
 
     def __init__(self, prefix: str, path: str) -> None:
         self.prefix = prefix
-        self.path = path
         self._library = ctypes.CDLL(path)
+        version = getattr(self._library, f"{prefix}Version", None)
+        if version is None:
+            raise OSError(f"{path} has no function {prefix}Version")
+        # The loader's own search finds a name without a folder.
+        self.path = path if os.path.isabs(path) else libraries.file_of(version) or path
         self.binary = "CUBIN" if prefix == "nvrtc" else "Code"
         # NVRTC first looks for headers in the folder of the text, so the text gets a folder without
         # files.
@@ -160,23 +162,20 @@ class Library:
         return self._bytes(program, what).split(b"\0")[0].decode("utf-8", "replace").strip()
 
 
-def _candidates(prefix: str) -> list[str]:
+def _candidates(prefix: str) -> Iterable[str]:
     """Return paths and names that may be the library, the likeliest first."""
-    if path := settings.value(f"PYGPU_{prefix.upper()}"):
-        return [path]
-    where = libraries.folders(prefix)
-    paths = libraries.shared(f"lib{prefix}", where)
     if prefix == "nvrtc":
-        paths += [f"libnvrtc.so.{major}" for major in (13, 12, "11.2")]
-    else:  # up to ROCm 5, the runtime's library has the functions
-        paths += ["libhiprtc.so"]
-        for folder in where:
-            paths += sorted(glob.glob(os.path.join(folder, "libamdhip64.so*")))
-        paths += ["libamdhip64.so"]
-        if runtime := runtime_library("hip"):  # prefer the version of the loaded runtime
-            found = re.search(r"\.so\.\d+", os.path.realpath(runtime))
-            number = found[0] if found else ""
-            paths.sort(key=lambda path: number not in os.path.realpath(path))
+        libraries.check_named(prefix, ["libnvrtc"])
+        sonames = [f"libnvrtc.so.{major}" for major in (13, 12, "11.2")]
+        return libraries.candidates(prefix, "libnvrtc", sonames)
+    libraries.check_named(prefix, ["libhiprtc", "libamdhip64"])
+    paths = [*libraries.candidates(prefix, "libhiprtc", ["libhiprtc.so"])]
+    # Up to ROCm 5, the runtime's library has the functions.
+    paths += libraries.candidates(prefix, "libamdhip64", ["libamdhip64.so"])
+    if runtime := runtime_library("hip"):  # prefer the version of the loaded runtime
+        found = re.search(r"\.so\.\d+", os.path.realpath(runtime))
+        number = found[0] if found else ""
+        paths.sort(key=lambda path: number not in os.path.realpath(path))
     return paths
 
 
@@ -193,14 +192,18 @@ _MISSING = {
 def locate(prefix: str) -> str:
     """Return the path of the compiler's library without loading it, or raise CompilerMissing."""
     if prefix not in _located:
-        for path in _candidates(prefix):
-            if os.path.isabs(path) and not os.path.exists(path):
-                continue
-            if os.path.isabs(path) or _try(prefix, path):
+        variable = f"PYGPU_{prefix.upper()}"
+        named = settings.value(variable)
+        for path in [named] if named else _candidates(prefix):
+            if os.path.isabs(path) and os.path.exists(path):
                 _located[prefix] = path
                 break
+            if not os.path.isabs(path) and _try(prefix, path):
+                _located[prefix] = _loaded[prefix].path
+                break
         else:
-            raise CompilerMissing(_MISSING[prefix], [prefix])
+            why = f"{variable}={named!r} names no such library. " if named else ""
+            raise CompilerMissing(why + _MISSING[prefix], [prefix])
     return _located[prefix]
 
 
@@ -233,8 +236,11 @@ sys.exit(library.hiprtcCompileProgram(program, 1, (ctypes.c_char_p * 1)(sys.argv
 def compiles_for(path: str, arch: str) -> bool:
     """Report whether this HIPRTC knows an architecture.
 
-    A child process asks, because the HIPRTC of ROCm 5.2 aborts for an unknown architecture.
+    A child process asks, because the HIPRTC of ROCm 5.2 aborts for an unknown architecture. A
+    frozen program has no interpreter to start: HIPRTC's own error, or its abort, must do there.
     """
+    if getattr(sys, "frozen", False):
+        return True
     command = [sys.executable, "-c", _PROBE, path, f"--offload-arch={arch}"]
     return programs.run(command).status == 0
 
@@ -249,18 +255,13 @@ def identity(prefix: str) -> str:
 
 
 def toolkit_include_options(prefix: str) -> list[str]:
-    """Return the options for the vendor's headers, if they are installed with the compiler."""
+    """Return the options for the vendor's headers, if they are installed."""
     path = locate(prefix)
     if not os.path.isabs(path):
         return []
-    mark = "cuda_fp16.h" if prefix == "nvrtc" else "hip"
-    for parent in list(Path(os.path.realpath(path)).parents)[:5]:
-        root = parent / "include"
-        if (root / mark).exists():
-            folders = [folder for folder in (root, root / "cccl") if folder.is_dir()]
-            # The system's folder has the host's headers too, so it comes last if the compiler has
-            # an option for that.
-            last = prefix == "hiprtc" and str(root) == "/usr/include"
-            option = "-idirafter" if last else "-I"
-            return [f"{option}{folder}" for folder in folders]
-    return []
+    # The system's folder has the host's headers too, so it comes last if the compiler has an option
+    # for that.
+    return [
+        f"{'-idirafter' if prefix == 'hiprtc' and folder == '/usr/include' else '-I'}{folder}"
+        for folder in libraries.headers(prefix, path)
+    ]

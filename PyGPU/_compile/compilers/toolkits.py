@@ -1,0 +1,305 @@
+"""Search for the vendors' toolkits: their folders of libraries and headers, and their programs.
+
+setup.py runs this file by its path before the package is built, so the file imports nothing of
+PyGPU. A toolkit is a tuple of folders: one root, or the folders of a vendor's pip wheels.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+import os
+import sys
+from collections.abc import Iterable, Sequence
+
+
+class NotFound(Exception):
+    """No toolkit has the files; the message lists the folders that were searched."""
+
+
+class Misnamed(Exception):
+    """An environment variable names a toolkit that lacks a file or does not exist."""
+
+
+class Vendor:
+    """A vendor's toolkit.
+
+    Parameters
+    ----------
+    name : str
+        Name in messages.
+    variables : sequence of str
+        Environment variables that name the root; the first that is set counts.
+    program : str
+        Compiler in the folder ``bin``.
+    usual : sequence of str
+        Usual roots.
+    wheels : sequence of str
+        Patterns of the folders of pip wheels in site-packages.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        variables: Sequence[str],
+        program: str,
+        usual: Sequence[str],
+        wheels: Sequence[str],
+    ) -> None:
+        self.name = name
+        self.variables = variables
+        self.program = program
+        self.usual = usual
+        self.wheels = wheels
+
+
+CUDA = Vendor(
+    "the CUDA toolkit",
+    ("CUDA_PATH", "CUDA_HOME"),
+    "nvcc",
+    ("/usr/local/cuda", "/usr"),
+    ["nvidia/*"],
+)
+# `rocm-sdk init` unpacks _rocm_sdk_devel, which has the headers and the links of the other wheels.
+ROCM = Vendor(
+    "ROCm",
+    ("ROCM_PATH", "HIP_PATH"),
+    "hipcc",
+    ("/opt/rocm", "/usr"),
+    ["_rocm_sdk_devel", "_rocm_sdk_core", "_rocm_sdk_libraries*"],
+)
+
+
+def program_on(path: str, name: str) -> str | None:
+    """Return the file of a program on `path`, or None. Importing shutil would take longer."""
+    places = [""] if os.path.dirname(name) else path.split(os.pathsep)
+    for candidate in (os.path.join(place, name) for place in places):
+        if os.path.isfile(candidate) and os.access(candidate, os.X_OK):
+            return candidate
+    return None
+
+
+def _targets() -> list[str]:
+    """Return the folders of this machine's CUDA target; ARM servers are ``sbsa-linux``."""
+    machine = os.uname().machine
+    names = ["sbsa", machine] if machine == "aarch64" else [machine]
+    return [f"targets/{name}-linux" for name in names]
+
+
+def library_subfolders() -> list[str]:
+    """Return the folders of libraries below a root, the likeliest first."""
+    multiarch = f"lib/{os.uname().machine}-linux-gnu"
+    return ["lib64", "lib", multiarch, *(f"{target}/lib" for target in _targets())]
+
+
+def header_subfolders() -> list[str]:
+    """Return the folders of headers below a root, the likeliest first."""
+    return ["include", *(f"{target}/include" for target in _targets())]
+
+
+def wheels(vendor: Vendor, sites: Iterable[str]) -> list[tuple[str, ...]]:
+    """Return the vendor's wheels in each site-packages folder, as one toolkit per folder."""
+    found = []
+    for site in dict.fromkeys(sites):
+        matches = [sorted(glob.glob(os.path.join(site or ".", one))) for one in vendor.wheels]
+        folders = [path for paths in matches for path in paths if os.path.isdir(path)]
+        if folders:
+            found.append(tuple(folders))
+    return found
+
+
+def _sites(prefix: str) -> list[str]:
+    """Return the site-packages folders of a Python installed under `prefix`."""
+    return sorted(glob.glob(os.path.join(prefix, "lib", "python3*", "site-packages")))
+
+
+def _with_siblings(vendor: Vendor, root: str) -> tuple[str, ...]:
+    """Return the root; for a folder of a wheel, followed by the vendor's wheels next to it."""
+    for pattern in vendor.wheels:
+        parts = os.path.abspath(root).split(os.sep)
+        count = pattern.count("/") + 1
+        if fnmatch.fnmatch("/".join(parts[-count:]), pattern):
+            others = wheels(vendor, [os.sep.join(parts[:-count]) or os.sep])
+            return (root, *(one for found in others for one in found if one != root))
+    return (root,)
+
+
+def named(vendor: Vendor) -> tuple[str, tuple[str, ...]] | None:
+    """Return the variable that names a toolkit and the toolkit; None if no variable is set."""
+    for variable in vendor.variables:
+        root = os.environ.get(variable)
+        if root:
+            return variable, _with_siblings(vendor, root)
+    return None
+
+
+def toolkits(vendor: Vendor) -> list[tuple[str, ...]]:
+    """Return the toolkits that may be installed, the likeliest first."""
+    chosen = named(vendor)
+    found = [chosen[1]] if chosen else []
+    program = program_on(os.environ.get("PATH", os.defpath), vendor.program)
+    if program:
+        prefix = os.path.dirname(os.path.dirname(os.path.realpath(program)))
+        # The program of a pip wheel is a script in the Python environment.
+        found += [(prefix,), *wheels(vendor, _sites(prefix))]
+    environments = [os.environ.get("CONDA_PREFIX"), sys.prefix]
+    found += [(one,) for one in environments if one and one not in vendor.usual]
+    found += [(root,) for root in vendor.usual]
+    found += wheels(vendor, [*sys.path, *_sites(sys.prefix)])
+    return list(dict.fromkeys(found))
+
+
+def _below(toolkit: Iterable[str], subfolders: Iterable[str]) -> list[str]:
+    """Return the folders of this name that exist."""
+    subfolders = list(subfolders)
+    paths = [os.path.join(root, sub) for root in toolkit for sub in subfolders]
+    return [path for path in paths if os.path.isdir(path)]
+
+
+def check_named(vendor: Vendor, files: Iterable[str] = (), subfolders: Iterable[str] = ()) -> None:
+    """Raise Misnamed if a variable names no folder, or one that has none of the files.
+
+    Parameters
+    ----------
+    vendor : Vendor
+        Vendor whose variables count.
+    files : iterable of str
+        Patterns of files, one of which must be there; none: the root alone.
+    subfolders : iterable of str
+        Folders below the root that may hold the files.
+    """
+    chosen = named(vendor)
+    if chosen is None:
+        return
+    variable, toolkit = chosen
+    start = f"{variable}={os.environ[variable]!r}"
+    end = f"correct the variable, or unset it to have {vendor.name} searched for"
+    if not os.path.isdir(toolkit[0]):
+        raise Misnamed(f"{start}: there is no such folder; {end}")
+    files, subfolders = list(files), list(subfolders)
+    for folder in _below(toolkit, subfolders):
+        if any(glob.glob(os.path.join(glob.escape(folder), file)) for file in files):
+            return
+    if files:
+        where = ", ".join(subfolders)
+        raise Misnamed(f"{start}: there is no {' or '.join(files)} in its {where}; {end}")
+
+
+def folders(vendor: Vendor, subfolders: Iterable[str]) -> list[str]:
+    """Return the existing folders of all toolkits, the likeliest first.
+
+    Raises
+    ------
+    Misnamed
+        If a variable names a toolkit that does not exist.
+    """
+    check_named(vendor)
+    subfolders = list(subfolders)
+    found = [path for toolkit in toolkits(vendor) for path in _below(toolkit, subfolders)]
+    return list(dict.fromkeys(found))
+
+
+def near(vendor: Vendor, path: str, subfolders: Iterable[str]) -> list[str]:
+    """Return the existing folders of the toolkit or the wheels that a library belongs to."""
+    parents = [os.path.dirname(os.path.realpath(path))]
+    while len(parents) < 5 and parents[-1] != os.sep:
+        parents.append(os.path.dirname(parents[-1]))
+    subfolders = list(subfolders)
+    siblings = [one for parent in parents for one in _with_siblings(vendor, parent)[1:]]
+    return list(dict.fromkeys(_below([*parents, *siblings], subfolders)))
+
+
+def program(vendor: Vendor) -> str:
+    """Return the path of the toolkit's compiler.
+
+    Raises
+    ------
+    Misnamed
+        If a variable names a toolkit without the compiler.
+    NotFound
+        If there is no compiler.
+    """
+    check_named(vendor, [vendor.program], ["bin"])
+    chosen = named(vendor)
+    if chosen is None:
+        bins = folders(vendor, ["bin"])
+        path = os.pathsep.join([os.environ.get("PATH", os.defpath), *bins])
+    else:
+        path = os.pathsep.join(_below(chosen[1], ["bin"]))
+    found = program_on(path, vendor.program)
+    if found is None and chosen is not None:
+        raise Misnamed(
+            f"{chosen[0]}={os.environ[chosen[0]]!r}: bin/{vendor.program} is not executable"
+        )
+    if found is None:
+        raise NotFound(f"{vendor.program} is neither on PATH nor in one of {', '.join(bins)}")
+    return found
+
+
+class Build:
+    """The files of a toolkit that an extension is built with.
+
+    Parameters
+    ----------
+    root : str
+        First folder of the toolkit.
+    library : str
+        Path of the library.
+    include_dirs : sequence of str
+        Folders of headers, the header's own first.
+    """
+
+    def __init__(self, root: str, library: str, include_dirs: Sequence[str]) -> None:
+        self.root = root
+        self.library = library
+        self.include_dirs = include_dirs
+
+
+def for_build(vendor: Vendor, headers: Sequence[str], libraries: Sequence[str]) -> Build:
+    """Return the first toolkit that has all headers and a library.
+
+    Parameters
+    ----------
+    vendor : Vendor
+        Vendor of the toolkit.
+    headers : sequence of str
+        Headers, such as ``"hip/hip_runtime_api.h"``.
+    libraries : sequence of str
+        Patterns of the library's file, the preferred first.
+
+    Raises
+    ------
+    Misnamed
+        If a variable names a toolkit that lacks one of them.
+    NotFound
+        If no toolkit has all.
+    """
+    for header in headers:
+        check_named(vendor, [header], header_subfolders())
+    check_named(vendor, libraries, library_subfolders())
+    incomplete = []
+    for toolkit in toolkits(vendor):
+        where = _below(toolkit, header_subfolders())
+        holders = [holder(where, header) for header in headers]
+        found = [
+            path
+            for pattern in libraries
+            for folder in _below(toolkit, library_subfolders())
+            for path in sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))
+        ]
+        if all(holders) and found:
+            # The wheels spread the headers over several folders.
+            folders = [one for one in [*holders, *where] if one]
+            return Build(toolkit[0], found[0], list(dict.fromkeys(folders)))
+        absent = [one for one, folder in zip(headers, holders) if folder is None]
+        absent += [] if found else libraries[:1]
+        if len(absent) <= len(headers):
+            incomplete.append(f"{toolkit[0]} has no {' and no '.join(absent)}")
+    roots = [root for toolkit in toolkits(vendor) for root in toolkit]
+    wanted = ", ".join([*headers, libraries[0]])
+    raise NotFound("; ".join([f"{wanted} in one of {', '.join(roots)}", *incomplete]))
+
+
+def holder(folders: Iterable[str], name: str) -> str | None:
+    """Return the first folder that has a file."""
+    return next((one for one in folders if os.path.exists(os.path.join(one, name))), None)

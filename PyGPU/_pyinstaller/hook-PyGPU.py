@@ -1,0 +1,25 @@
+"""PyInstaller's hook: the modules, headers and libraries that PyGPU loads when they are needed."""
+
+import importlib
+
+from PyGPU._runtime import PACKAGE, include_root
+
+# Commands of `python -m PyGPU`, which a frozen program does not have.
+_COMMANDS = ("PyGPU.__main__", "PyGPU._bench", "PyGPU._pyinstaller", "PyGPU._report")
+
+
+def _is_used(name: str) -> bool:
+    return not any(name == one or name.startswith(f"{one}.") for one in _COMMANDS)
+
+
+# PyInstaller is installed where it runs this file, but not where types are checked.
+_utilities = importlib.import_module("PyInstaller.utils.hooks")
+# C++ and `__getattr__` import most modules by their names.
+hiddenimports = _utilities.collect_submodules("PyGPU", filter=_is_used)
+# Kernels are compiled with the headers, and a package `pycuda` is for child processes.
+datas = [
+    (str(include_root()), "PyGPU/include"),
+    (str(PACKAGE / "_as_pycuda" / "shim"), "PyGPU/_as_pycuda/shim"),
+]
+# Kernels for `host` are linked to this library.
+binaries = [(str(PACKAGE / "libPyGPU_host.so"), "PyGPU")]
