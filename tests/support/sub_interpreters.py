@@ -20,7 +20,7 @@ def create(own_gil=False):
 
 
 def run(source, **options):
-    """Run a program in a new sub-interpreter, and end that."""
+    """Run a program, which must not be empty, in a new sub-interpreter, and end that."""
     interpreter = create(**options)
     try:
         _module.run_string(interpreter, source)
