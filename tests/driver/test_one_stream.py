@@ -3,8 +3,6 @@
 import one_stream
 import pytest
 
-import PyGPU
-
 
 @pytest.mark.campaign
 def test_increments_of_many_threads_on_one_stream():
