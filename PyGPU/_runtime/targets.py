@@ -155,6 +155,21 @@ def runtime_library(target: str) -> str | None:
     return found[0] if found else None
 
 
+def _require_main_interpreter() -> None:
+    """Raise ImportError in a sub-interpreter, before a compiled module is loaded.
+
+    PyGPU's state is one per process, and C++ acquires the GIL by ``PyGILState_Ensure``, which only
+    serves the main interpreter: an import elsewhere would never return.
+    """
+    api = ctypes.PyDLL(None)
+    api.PyInterpreterState_Get.restype = api.PyInterpreterState_Main.restype = ctypes.c_void_p
+    if api.PyInterpreterState_Get() != api.PyInterpreterState_Main():
+        raise ImportError(
+            "PyGPU runs only in the main interpreter of a process, not in a sub-interpreter; "
+            "use threads or processes"
+        )
+
+
 def load(target: str) -> ModuleType:
     """Import and return the compiled module of a target."""
     return importlib.import_module(f"PyGPU._{target}")
@@ -243,6 +258,7 @@ def _chosen() -> tuple[ModuleType, str, dict[str, str]]:
         raise
 
 
+_require_main_interpreter()
 _module, reason, refused = _chosen()
 #: False for a build with PYGPU_PARTS=runtime, which has the low level alone.
 has_arrays = hasattr(_module, "GPUArray")

@@ -8,6 +8,7 @@ from campaign import rare_but
 from hypothesis import given
 from strategies import arrays, assert_same, assert_same_numbers, examples
 
+import PyGPU
 from PyGPU._arrays.functions import UFUNCS
 from PyGPU.errors import ShapeError
 from PyGPU.gpuarray import GPUArray, empty, to_gpu
@@ -211,6 +212,18 @@ def test_settings():
     out = empty(2, np.int32)
     assert np.multiply(to_gpu(np.ones(2)), 2.5, out=out, casting="unsafe") is out
     assert out.get().tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("code", rare_but("fd", "fdih"))
+@pytest.mark.parametrize("step", [1, 2])
+def test_operands_are_rounded_to_the_loops_float16(code, step):
+    x, y = np.random.default_rng(7).uniform(-3000, 3000, (2, 500)).astype(code)[:, ::step]
+    settings = {"dtype": np.float16, "casting": "unsafe"}
+    a, b = to_gpu(x), to_gpu(y)
+    assert_same(np.add(a, b, **settings).get(), np.add(x, y, **settings))
+    assert_same(np.subtract(a, 0.1, **settings).get(), np.subtract(x, 0.1, **settings))
+    fused = PyGPU.fuse(lambda a, b: np.add(a, b, **settings))
+    assert_same(fused(a, b).get(), np.add(x, y, **settings))
 
 
 class Foreign:

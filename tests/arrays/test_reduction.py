@@ -71,6 +71,14 @@ def test_float16_is_added_in_float32():
     assert gpu.sum(to_gpu(x)).get() == np.float16(40_000)
 
 
+@pytest.mark.parametrize("code", rare_but("d", "fdi"))
+def test_elements_are_rounded_to_the_float16_asked_for(code):
+    x = np.array([2049, 2049, -4096], code)
+    assert gpu.sum(to_gpu(x), dtype="e").get() == x.sum(dtype="e") == 0
+    assert gpu.sum(to_gpu(np.stack([x, x])), axis=1, dtype="e").get().tolist() == [0, 0]
+    assert gpu.prod(to_gpu(x[:1]), dtype="e").get() == 2048
+
+
 @pytest.mark.parametrize("code", ["?", "b", "e", "f"])
 def test_extremes(code):
     for length in LENGTHS[1:]:

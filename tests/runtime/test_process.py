@@ -1,6 +1,7 @@
 """Processes and threads: fork, reset, the interpreter's end, many threads at once."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -401,3 +402,27 @@ for use in [*uses, lambda: GPUArray(6, np.float32, gpudata="x")]:
 """
     )
     assert done.stdout == "held\n" * 5
+
+
+IN_A_SUB_INTERPRETER = """
+try:
+    import PyGPU
+except ImportError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("first", ["", "import PyGPU"])
+@pytest.mark.parametrize("own_gil", [False, True])
+def test_a_sub_interpreter_cannot_import_the_package(python, first, own_gil):
+    if own_gil and sys.version_info < (3, 12):
+        pytest.skip("interpreters have a GIL of their own since Python 3.12")
+    done = python(
+        f"{first}\nimport sub_interpreters\n"
+        f"sub_interpreters.run({IN_A_SUB_INTERPRETER!r}, own_gil={own_gil})\n"
+        "import PyGPU\nprint(PyGPU.zeros(2).get())"
+    )
+    reason, numbers = done.stdout.splitlines()
+    # Python itself refuses some modules where each interpreter has a GIL of its own.
+    assert "sub-interpreter" in reason or (own_gil and "subinterpreters" in reason)
+    assert numbers == "[0. 0.]"

@@ -105,7 +105,7 @@ class Element:
 
         Without `is_used`, the value is only stored.
         """
-        if self.computed == target.computed:
+        if self.computed == target.computed and not target.is_half:
             return text
         if self.is_complex and target.is_bool:
             return f"(({text}).real() != 0 || ({text}).imag() != 0)"
@@ -113,8 +113,9 @@ class Element:
             text = f"({text}).real()"
         if target.is_bool:
             return f"({text} != 0)"
-        if target.is_half:
-            return text  # rounded once, when it is stored
+        if target.is_half:  # a value that is only stored is rounded there
+            is_exact = np.can_cast(self.dtype, target.dtype)
+            return text if is_exact or not is_used else f"__half2float(P_half({text}))"
         if target.is_complex and not self.is_complex:
             part = target.computed[len("pycuda::complex<") : -1]
             return f"{target.computed}({part}({text}))"

@@ -43,7 +43,10 @@ class _Argument:
     def by_float(self):
         """Return a copy whose halves are read and written as floats."""
         other = copy.copy(self)
-        other.type = Element("float32") if self.type.is_half else self.type
+        if self.type.is_half:
+            other.type = Element("float32")
+            if self.compute.is_half and not self.is_scalar:
+                other.compute = other.type
         return other
 
     def value(self, raw):
