@@ -56,7 +56,7 @@ class _Build:
         """Return the user's files that the sources may include, and whether these are all."""
         request, result, is_complete = self.request, {}, True
         parsed = _options.parse([word for word in request.options if not word.startswith("-X")])
-        folders = [*request.include_dirs, *parsed.include_dirs]
+        self.folders = folders = [*request.include_dirs, *parsed.include_dirs]
         for path, data in self.sources.items():
             found = includes.scan(
                 data.decode("utf-8", "surrogateescape"),
@@ -94,14 +94,13 @@ class _Build:
         made, listed = folder / f"{number}.o", folder / f"{number}.d"
         copies = folder / "copies"
         where = [word for one in request.include_dirs for word in ("-I", one)]
-        text = source
+        text, first = source, []
         if copies.is_dir():
-            text = f"{copies}{source}"
-            copied = [f"{copies}{one}" for one in request.include_dirs]
-            where = [word for one in copied for word in ("-I", one)] + where
+            text, first = f"{copies}{source}", host_sources.copied_folders(self.folders, copies)
         words = [
             toolchain.compiler(),
             "-c",
+            *first,
             *toolchain.compiling(Path(source).suffix, request.architectures, request.options),
             *where,
             *toolchain.includes(),

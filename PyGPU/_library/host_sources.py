@@ -51,6 +51,11 @@ def rewritten(source: str, kernel_templates: set[str]) -> str:
     return dynamic_shared.in_cpp("".join([*result, source[last:]]))
 
 
+def copied_folders(folders: Iterable[str], copies: Path) -> list[str]:
+    """Return the options that search the copies of folders, which go before all other options."""
+    return [word for one in folders for word in ("-I", f"{copies}{os.path.abspath(one)}")]
+
+
 def _is_ours(text: str) -> bool:
     return "<<" in text or "__shared__" in text
 
