@@ -28,7 +28,9 @@ MODULES = {
     "matplotlib",
     "ml_dtypes",
     "mpi4py.MPI",
+    "nanobind",
     "numpydoc",
+    "pybind11",
 }
 KNOWN = PROGRAMS | COMPILERS | HEADERS | MODULES | {"devices"}  # devices: two or more
 
