@@ -23,7 +23,7 @@ from typing import Any
 import PyGPU
 from PyGPU._as_pycuda.run import run
 from PyGPU._compile import cache_command, compile_command
-from PyGPU._runtime import capabilities, hooks, targets
+from PyGPU._runtime import PACKAGE, capabilities, hooks, targets
 
 
 def report() -> dict[str, Any]:
@@ -131,11 +131,17 @@ def main() -> None:
             default=[],
             help=f"print the {meaning}",
         )
+    parser.add_argument(
+        "--cmakedir", action="store_true", help="print the folder of CMake's package PyGPU"
+    )
     parser.add_argument("--target", help="of these options; the default is the target in use")
     parser.add_argument(
         "--arch", help="architectures, such as sm_80,sm_90; by default the device's"
     )
     given = parser.parse_args()
+    if given.cmakedir:
+        print(PACKAGE / "cmake")
+        return
     if given.flags:
         print(flags(parser, given))
         return

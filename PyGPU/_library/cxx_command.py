@@ -16,6 +16,7 @@ from typing import NamedTuple
 from PyGPU._compile import files, includes
 from PyGPU._library import host_sources
 from PyGPU._library.toolchains import SOURCE_ENDINGS
+from PyGPU._runtime import include_root
 
 _USAGE = """usage: python -m PyGPU cxx COMPILER ARGUMENT...
 
@@ -62,7 +63,8 @@ def _parsed(words: Sequence[str]) -> _Words:
                 value = words[position]
                 position += 1
             if option in _FOLDERS:
-                result.folders.append(value)
+                if include_root() not in (Path(value), *Path(value).parents):  # not our own
+                    result.folders.append(value)
             elif option in ("-D", "-U"):
                 result.macros.append(option + value)
             elif option in ("-include", "-imacros"):
@@ -90,7 +92,10 @@ def _rewritten(words: Sequence[str], parsed: _Words, copies: Path) -> list[str] 
         f"{copies}{parsed.sources[at]}" if at in parsed.sources else word
         for at, word in enumerate(words)
     ]
-    return [*host_sources.copied_folders(parsed.folders, copies), *result]
+    # A launcher such as ccache may stand before the compiler.
+    first = next((at for at, word in enumerate(words) if word.startswith("-")), 0)
+    result[first:first] = host_sources.copied_folders(parsed.folders, copies)
+    return result
 
 
 def _named_originals(path: str, copies: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
 from PyGPU._compile import child_launches, dynamic_shared, files, signature
@@ -23,6 +24,15 @@ _TEMPLATE = (
 _KERNEL = (
     r"((?:::\s*)?(?:\w+\s*(?:<[^<>;{}]*>)?\s*::\s*)*\w+\s*(?:<(?:[^<>;{}]|<[^<>;{}]*>)*>)?)\s*$"
 )
+
+
+_ABSOLUTE = r'(^[ \t]*#[ \t]*include[ \t]*["<])(/[^">\n]+)'
+
+
+def _to_copy(found: re.Match[str], texts: Mapping[str, str], folder: Path) -> str:
+    """Return an ``#include`` of an absolute path as that of the copy, if there is one."""
+    path = os.path.abspath(found.group(2))
+    return f"{found.group(1)}{folder}{path}" if path in texts else found.group()
 
 
 def templates(texts: Iterable[str]) -> set[str]:
@@ -86,6 +96,7 @@ def copied(sources: Mapping[str, bytes], found: Mapping[str, bytes], folder: Pat
         copy = Path(f"{folder}{path}")
         files.make_folder(copy.parent)
         body = rewritten(text, kernel_templates) if _is_ours(text) else text
+        body = re.sub(_ABSOLUTE, partial(_to_copy, texts=texts, folder=folder), body, flags=re.M)
         name = in_text(path).replace("\\", "\\\\").replace('"', '\\"')
         copy.write_bytes(encoded(f'#line 1 "{name}"\n{body}'))
     return True

@@ -16,7 +16,7 @@ from PyGPU import errors
 from PyGPU._compile.compilers import cuda, device_link, rtc
 from PyGPU._runtime.targets import runtime_library
 
-PROGRAMS = {"g++", "clang++", "nvcc", "hipcc", "localedef"}
+PROGRAMS = {"g++", "clang++", "nvcc", "hipcc", "localedef", "cmake"}
 TARGETS = {"nvrtc": "cuda", "hiprtc": "hip"}
 COMPILERS = {*TARGETS, "nvjitlink"}
 HEADERS = {"cuda", "cccl", "curand", "doctest", "cudadevrt"}
