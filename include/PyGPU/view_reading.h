@@ -121,8 +121,10 @@ inline py::object attribute(py::handle object, const char* name) {
   return py::reinterpret_steal<py::object>(found);
 }
 
-inline py::object item(const py::dict& dict, const char* key) {
-  return dict.contains(key) ? py::object(dict[key]) : py::none();
+// Return an item of a dict; None if there is no such key.
+inline py::handle item(const py::dict& dict, const char* key) {
+  PyObject* const found = PyDict_GetItemString(dict.ptr(), key);
+  return found ? found : Py_None;
 }
 
 inline void* address_of(py::handle number) {
@@ -159,12 +161,12 @@ inline std::string read_interface(py::handle object, const py::object& interface
   found.is_read_only = py::cast<bool>(data[1]);
   for (const py::handle length : py::cast<py::tuple>(item(dict, "shape")))
     found.shape.push_back(py::cast<std::int64_t>(length));
-  const py::object strides = item(dict, "strides");
+  const py::handle strides = item(dict, "strides");
   found.has_strides = !strides.is_none();
   if (found.has_strides)
     for (const py::handle stride : py::cast<py::tuple>(strides))
       found.strides.push_back(py::cast<std::int64_t>(stride));
-  const py::object stream = item(dict, "stream");
+  const py::handle stream = item(dict, "stream");
   if (!stream.is_none()) found.stream = address_of(stream);
   found.owner = owner_of(object, {});
   return "";
@@ -274,19 +276,20 @@ inline std::string mismatch(const Expectation& expected, Found& found) {
 // Read an array; return the reason if it is not the expected one, otherwise "".
 inline std::string read(py::handle object, const Expectation& expected, Found& found) {
   if (!object || object.is_none() || py::isinstance<py::type>(object)) return "it is no array";
-  const py::object device = attribute(object, "__dlpack_device__");
-  const py::object export_ = device ? attribute(object, "__dlpack__") : py::object();
-  if (export_) {
+  if (const py::object device = attribute(object, "__dlpack_device__")) {
     const auto pair = py::cast<py::tuple>(device());
-    found.memory = py::cast<int>(py::int_(pair[0]));
-    found.device = py::cast<int>(py::int_(pair[1]));
+    found.memory = py::cast<int>(pair[0]);
+    found.device = py::cast<int>(pair[1]);
   }
-  py::object interface;
+  py::object interface, export_;
   try {
     interface = attribute(object, "__cuda_array_interface__");
-  } catch (py::error_already_set&) {  // a dtype without a typestr, for which there may be DLPack
+  } catch (py::error_already_set& error) {  // a dtype without a typestr: there may be DLPack
+    if (!error.matches(PyExc_Exception)) throw;
+    export_ = attribute(object, "__dlpack__");
     if (!export_) throw;
   }
+  if (!interface && !export_ && found.memory >= 0) export_ = attribute(object, "__dlpack__");
   if (!interface && !export_) return "it has neither __cuda_array_interface__ nor __dlpack__";
   const std::string reason = interface ? read_interface(object, interface, expected, found)
                                        : read_dlpack(object, export_, found);

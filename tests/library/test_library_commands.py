@@ -71,6 +71,14 @@ def test_build(source, tmp_path):
 
 
 @needs_host
+def test_a_header_by_its_absolute_path_may_have_launches(source, tmp_path):
+    header = tmp_path / "some headers" / "add.h"
+    source.write_text(SOURCE.replace("add.h", str(header)))
+    out = PyGPU.build(source, target="host", out=tmp_path / "mine.so")
+    assert values_of(out) == [1, 1, 1]
+
+
+@needs_host
 def test_build_passes_on_options_after_two_dashes(source, tmp_path, capsys):
     include = f"-I{tmp_path / 'some headers'}"
     out = tmp_path / "one.so"

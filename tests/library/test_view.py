@@ -225,6 +225,24 @@ def test_the_target_of_the_module_decides_about_memory(tmp_path):
         for_hip.device(tensor)
 
 
+def test_dlpack_where_the_interface_fails(views):
+    """A tensor of bfloat16 or one that needs gradients has no CUDA array interface."""
+
+    class Tensor(Producer):
+        error = KeyError
+
+        @property
+        def __cuda_array_interface__(self):
+            raise self.error("no typestr")
+
+    x = device_array()
+    assert views.facts(Tensor(x, device_type=CUDA))[0] == x.ptr
+    interrupted = Tensor(x, device_type=CUDA)
+    interrupted.error = KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        views.facts(interrupted)
+
+
 def test_pointers(views):
     p = PyGPU.pointer_wrapper_float64(4096)
     assert views.address(p) == 4096
