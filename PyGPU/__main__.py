@@ -5,6 +5,9 @@
 exist. ``python -m PyGPU.debug script.py args...`` compiles its kernels for a debugger.
 ``python -m PyGPU cache [--clear]`` shows the cache of compiled kernels, or clears it.
 ``python -m PyGPU compile mine.cu --arch gfx942,sm_90 -o folder`` compiles kernels ahead of time.
+``python -m PyGPU build mine.cu -o libmine.so --target host`` builds a shared library from sources,
+and ``python -m PyGPU cxx g++ ...`` runs a compiler on CUDA sources for the target `host`.
+``python -m PyGPU --cflags --ldflags --target cuda`` prints options for the target's compiler.
 ``python -m PyGPU bench`` measures this machine; ``python -m PyGPU report -o file`` checks it and
 writes a report to send. ``--help`` after a command shows its options.
 """
@@ -13,13 +16,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from typing import Any
 
 import PyGPU
 from PyGPU._as_pycuda.run import run
 from PyGPU._compile import cache_command, compile_command
-from PyGPU._runtime import capabilities, errors, hooks, targets
+from PyGPU._runtime import PACKAGE, capabilities, errors, hooks, targets
 
 
 def report() -> dict[str, Any]:
@@ -77,6 +81,16 @@ def show(facts: dict[str, Any]) -> None:
     print(f"libraries: {facts['libraries']}")
 
 
+def flags(parser: argparse.ArgumentParser, given: argparse.Namespace) -> str:
+    """Return the compiler options that the command line names, as words of a shell."""
+    toolchains = hooks.loaded("PyGPU._library.toolchains")
+    arch = given.arch.split(",") if given.arch else "native"
+    try:
+        return shlex.join(toolchains.flags(toolchains.of(given.target), given.flags, arch))
+    except (ValueError, PyGPU.errors.CompilerMissing) as error:
+        parser.error(str(error))
+
+
 def main() -> None:
     """Run the command that the first argument names, or print the facts."""
     arguments = sys.argv[1:]
@@ -88,6 +102,12 @@ def main() -> None:
         return
     if arguments[:1] == ["compile"]:
         sys.exit(compile_command.main(arguments[1:]))
+    if arguments[:1] == ["build"]:
+        command = hooks.loaded("PyGPU._library.build_command")
+        sys.exit(command.main(arguments[1:], PyGPU.build))
+    if arguments[:1] == ["cxx"]:
+        command = hooks.loaded("PyGPU._library.cxx_command")
+        sys.exit(command.main(arguments[1:]))
     if arguments[:1] == ["report"]:
         command = hooks.loaded("PyGPU._report.command")
         sys.exit(command.main(arguments[1:]))
@@ -101,9 +121,37 @@ def main() -> None:
     )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--version", action="version", version=f"PyGPU {PyGPU.__version__}")
-    as_json = parser.parse_args().json
+    for name, meaning in (
+        ("includes", "folders of headers"),
+        ("cflags", "options that compile a .cu file, with those folders"),
+        ("ldflags", "options that link objects to a shared library"),
+    ):
+        parser.add_argument(
+            f"--{name}",
+            dest="flags",
+            action="append_const",
+            const=name,
+            default=[],
+            help=f"print the {meaning}",
+        )
+    parser.add_argument(
+        "--cmakedir", action="store_true", help="print the folder of CMake's package PyGPU"
+    )
+    parser.add_argument("--target", help="of these options; the default is the target in use")
+    parser.add_argument(
+        "--arch", help="architectures, such as sm_80,sm_90; by default the device's"
+    )
+    given = parser.parse_args()
+    if given.cmakedir:
+        print(PACKAGE / "cmake")
+        return
+    if given.flags:
+        print(flags(parser, given))
+        return
+    if given.target or given.arch:
+        parser.error("--target and --arch go with --includes, --cflags or --ldflags")
     facts = report()
-    if as_json:
+    if given.json:
         print(json.dumps(facts, indent=2))
     else:
         show(facts)

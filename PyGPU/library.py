@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     _Path = Union[str, os.PathLike[str]]
 
-_SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c++", ".hip", ".C")
-
 
 def _words(argument: str, given: Sequence[str]) -> tuple[str, ...]:
     if isinstance(given, (str, bytes)) or not all(isinstance(one, str) for one in given):
@@ -41,10 +39,10 @@ def _checked(sources: Sequence[_Path]) -> tuple[str, ...]:
     if not paths:
         raise ValueError("source: expected at least one file")
     for path in paths:
-        if not path.endswith(_SOURCES):
+        if not path.endswith(toolchains.SOURCE_ENDINGS):
             raise ValueError(
-                f"source: {path}: expected a file that ends with one of {', '.join(_SOURCES)}, or "
-                "a single .so"
+                f"source: {path}: expected a file that ends with one of "
+                f"{', '.join(toolchains.SOURCE_ENDINGS)}, or a single .so"
             )
         if not os.path.isfile(path):
             raise FileNotFoundError(f"source: there is no file {path}")
@@ -195,7 +193,7 @@ def build(
     PyGPU.errors.CompileError
         A source does not compile, or the library does not link; ``.stderr`` has the messages.
     FileNotFoundError
-        A source is missing.
+        A source is missing, or the folder of `out`.
 
     Examples
     --------
@@ -210,10 +208,12 @@ def build(
     1
     """
     request = _request(sources, target, options, include_dirs, libraries, arch, cache_dir)
+    to = None if out is None else Path(out)
+    if to and not to.is_dir() and not to.parent.is_dir():
+        raise FileNotFoundError(f"out: {to}: there is no folder {to.parent}")
     path, _ = builds.built(request)
-    if out is None:
+    if to is None:
         return path
-    to = Path(out)
     if to.is_dir():
         to = to / f"{Path(request.sources[0]).stem}.so"
     temporary = to.with_name(f".{to.name}-{os.urandom(4).hex()}")

@@ -104,16 +104,15 @@ class _Build:
         made, listed = folder / f"{number}.o", folder / f"{number}.d"
         copies = folder / "copies"
         where = [word for one in request.include_dirs for word in ("-I", one)]
-        text = source
+        text, first = source, []
         if copies.is_dir():
-            text = f"{copies}{source}"
-            copied = [f"{copies}{one}" for one in self.folders]
-            where = [word for one in copied for word in ("-I", one)] + where
+            text, first = f"{copies}{source}", host_sources.copied_folders(self.folders, copies)
         if not toolchain.has_toolkit:
             where += host_sources.definitions([*self.sources.values(), *self.found.values()])
         words = [
             toolchain.compiler(),
             "-c",
+            *first,
             *toolchain.compiling(Path(source).suffix, request.architectures, request.options),
             *where,
             *toolchain.includes(),

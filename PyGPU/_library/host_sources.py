@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from PyGPU._compile import child_launches, dynamic_shared, files, signature, variables
@@ -18,6 +19,15 @@ from PyGPU._runtime import encoded, in_text
 _KERNEL = (
     r"((?:::\s*)?(?:\w+\s*(?:<[^<>;{}]*>)?\s*::\s*)*\w+\s*(?:<(?:[^<>;{}]|<[^<>;{}]*>)*>)?)\s*$"
 )
+
+
+_ABSOLUTE = r'(^[ \t]*#[ \t]*include[ \t]*["<])(/[^">\n]+)'
+
+
+def _to_copy(found: re.Match[str], texts: Mapping[str, str], folder: Path) -> str:
+    """Return an ``#include`` of an absolute path as that of the copy, if there is one."""
+    path = os.path.abspath(found.group(2))
+    return f"{found.group(1)}{folder}{path}" if path in texts else found.group()
 
 
 def _kernels(text: str) -> Iterator[tuple[str, str, bool]]:
@@ -92,6 +102,11 @@ def rewritten(source: str, ambiguous: set[str]) -> str:
     return dynamic_shared.in_cpp("".join([*result, source[last:]]))
 
 
+def copied_folders(folders: Iterable[str], copies: Path) -> list[str]:
+    """Return the options that search the copies of folders, which go before all other options."""
+    return [word for one in folders for word in ("-I", f"{copies}{os.path.abspath(one)}")]
+
+
 # A declaration of a variable or a member with the name of an index, or a use of such a member.
 _INDEX = r"(?:threadIdx|blockIdx|blockDim|gridDim)\b"
 _OWN_INDEX = re.compile(
@@ -106,6 +121,7 @@ def definitions(texts: Iterable[bytes]) -> list[str]:
 
 
 def _is_ours(text: str) -> bool:
+    # Only device code has indices, so all texts that need definitions() are among these.
     return re.search(r"<<|__shared__|__device__|__constant__", text) is not None
 
 
@@ -152,6 +168,7 @@ def copied(
         if _is_ours(text):
             body = text if relocatable else with_internal_variables(text, elsewhere)
             body = rewritten(body, chosen)
+        body = re.sub(_ABSOLUTE, partial(_to_copy, texts=texts, folder=folder), body, flags=re.M)
         name = in_text(path).replace("\\", "\\\\").replace('"', '\\"')
         copy.write_bytes(encoded(f'#line 1 "{name}"\n{body}'))
     return True

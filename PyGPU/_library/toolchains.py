@@ -13,6 +13,8 @@ from PyGPU._runtime import PACKAGE, capabilities, core, include_root, programs
 
 #: Endings of files that are compiled as device code, whatever the compiler takes them for.
 DEVICE_ENDINGS = (".cu", ".hip")
+#: Endings of files that are sources.
+SOURCE_ENDINGS = (*DEVICE_ENDINGS, ".cpp", ".cc", ".cxx", ".c++", ".C")
 
 
 class Toolchain(ABC):
@@ -213,14 +215,30 @@ def of(target: str | None) -> Toolchain:
     return TOOLCHAINS[name]
 
 
-def flags(toolchain: Toolchain) -> dict[str, list[str]]:
-    """Return the words of ``python -m PyGPU --includes --cflags --ldflags`` by their names."""
+def flags(
+    toolchain: Toolchain, names: Sequence[str], arch: str | Sequence[str] = "native"
+) -> list[str]:
+    """Return compiler options for users' sources.
+
+    Parameters
+    ----------
+    toolchain : Toolchain
+        Compiler of the target.
+    names : sequence of str
+        ``"includes"``, ``"cflags"``, which has the former too, or ``"ldflags"``.
+    arch : str or sequence of str, optional
+        Architectures of the device code.
+
+    Returns
+    -------
+    list of str
+        The options of all names, in their order.
+    """
+    found = toolchain.architectures(arch)
     includes = toolchain.includes()
-    return {
+    by_name = {
         "includes": includes,
-        "cflags": [*includes, *toolchain.compiling(".cu", toolchain.architectures("native"))],
-        "ldflags": [
-            *toolchain.linking(toolchain.architectures("native")),
-            *toolchain.libraries(),
-        ],
+        "cflags": [*includes, *toolchain.compiling(DEVICE_ENDINGS[0], found)],
+        "ldflags": [*toolchain.linking(found), *toolchain.libraries()],
     }
+    return [word for name in names for word in by_name[name]]

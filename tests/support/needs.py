@@ -16,7 +16,7 @@ from PyGPU import errors
 from PyGPU._compile.compilers import cuda, device_link, rtc
 from PyGPU._runtime.targets import runtime_library
 
-PROGRAMS = {"g++", "clang++", "nvcc", "hipcc", "localedef"}
+PROGRAMS = {"g++", "clang++", "nvcc", "hipcc", "localedef", "cmake"}
 TARGETS = {"nvrtc": "cuda", "hiprtc": "hip"}
 COMPILERS = {*TARGETS, "nvjitlink"}
 HEADERS = {"cuda", "cccl", "curand", "doctest", "cudadevrt"}
@@ -28,8 +28,10 @@ MODULES = {
     "matplotlib",
     "ml_dtypes",
     "mpi4py.MPI",
+    "nanobind",
     "numpydoc",
     "PyInstaller",
+    "pybind11",
 }
 KNOWN = PROGRAMS | COMPILERS | HEADERS | MODULES | {"devices"}  # devices: two or more
 

@@ -20,7 +20,7 @@ _LIBRARIES = {
     r"nvrtc\.h|nvJitLink\.h|hip/hiprtc\.h": "NVRTC",
     r"thrust/(?!complex\.h).*": "Thrust",
     r"(?:cub|hipcub|rocprim)/.*": "CUB",
-    r"cuda/(?!std/).*": "libcu++",
+    r"cuda/(?!std/)\w+": "libcu++",
     r"(?:cutlass|cute)/.*": "CUTLASS",
     r"optix\w*\.h": "OptiX",
 }

@@ -1,0 +1,169 @@
+# CMake's package PyGPU: the headers, the host machine's library, libraries of CUDA sources.
+#
+#   find_package(PyGPU REQUIRED)
+#   pygpu_add_library(kernels STATIC kernels.cu TARGET host)
+#
+# PyGPU::headers    the headers, for <PyGPU/gpu.h>, <PyGPU/view.h>, <PyGPU/export.h>
+# PyGPU::host       the library of the target host. What links to it finds the library in an
+#                   installed PyGPU without a setting of its own.
+# PyGPU_PYTHON      the Python that has PyGPU
+# PYGPU_TARGET      default of TARGET: cuda, hip or host. Without it, the environment variable of
+#                   that name counts, then the target that PyGPU uses on this computer.
+cmake_minimum_required(VERSION 3.20)
+
+get_filename_component(PyGPU_PACKAGE_DIR "${CMAKE_CURRENT_LIST_DIR}" DIRECTORY)
+set(PyGPU_INCLUDE_DIR "${PyGPU_PACKAGE_DIR}/include")
+# Installed modules look for the library in PyGPU's folder: beside them, or beside their package.
+set(_pygpu_rpath "$ORIGIN/../PyGPU:$ORIGIN/PyGPU:$ORIGIN/../../PyGPU")
+if(NOT IS_DIRECTORY "${PyGPU_INCLUDE_DIR}")  # an editable installation
+  get_filename_component(PyGPU_INCLUDE_DIR "${PyGPU_PACKAGE_DIR}/../include" ABSOLUTE)
+  string(APPEND _pygpu_rpath ":${PyGPU_PACKAGE_DIR}")
+endif()
+
+if(NOT TARGET PyGPU::headers)
+  add_library(PyGPU::headers INTERFACE IMPORTED)
+  target_include_directories(PyGPU::headers INTERFACE "${PyGPU_INCLUDE_DIR}")
+  target_compile_features(PyGPU::headers INTERFACE cxx_std_17)
+
+  add_library(PyGPU::host SHARED IMPORTED)
+  set_target_properties(PyGPU::host PROPERTIES
+    IMPORTED_LOCATION "${PyGPU_PACKAGE_DIR}/libPyGPU_host.so"
+    IMPORTED_SONAME libPyGPU_host.so)
+  target_link_libraries(PyGPU::host INTERFACE PyGPU::headers)
+  # Headers with the names of the vendors' toolkits.
+  target_include_directories(PyGPU::host INTERFACE
+    "${PyGPU_INCLUDE_DIR}/PyGPU/host/cuda" "${PyGPU_INCLUDE_DIR}/PyGPU/host/hip")
+  target_compile_definitions(PyGPU::host INTERFACE PYGPU_TARGET_HOST)
+  # In a file, because each build tool would escape the $ in another way.
+  set(_pygpu_file "${CMAKE_BINARY_DIR}/CMakeFiles/PyGPU_rpath.txt")
+  file(CONFIGURE OUTPUT "${_pygpu_file}" CONTENT "-rpath \"${_pygpu_rpath}\"\n" @ONLY)
+  target_link_options(PyGPU::host INTERFACE "LINKER:@${_pygpu_file}")
+endif()
+
+# Set PyGPU_PYTHON, if it is not set.
+function(_pygpu_find_python)
+  if(PyGPU_PYTHON)
+    return()
+  endif()
+  find_program(_pygpu_on_path NAMES python3 python)
+  mark_as_advanced(_pygpu_on_path)
+  foreach(python "${Python_EXECUTABLE}" "${Python3_EXECUTABLE}" "${PYTHON_EXECUTABLE}"
+          "${_pygpu_on_path}")
+    if(python)
+      execute_process(COMMAND "${python}" -W ignore -m PyGPU --cmakedir
+        OUTPUT_VARIABLE found ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+      if(IS_DIRECTORY "${found}")
+        set(PyGPU_PYTHON "${python}" CACHE FILEPATH "Python that has PyGPU")
+        mark_as_advanced(PyGPU_PYTHON)
+        return()
+      endif()
+    endif()
+  endforeach()
+  message(FATAL_ERROR "PyGPU: no Python found that imports PyGPU; set PyGPU_PYTHON to its path")
+endfunction()
+
+# Set `result` to the output of python -m PyGPU with these arguments.
+function(_pygpu_asked result)
+  _pygpu_find_python()
+  execute_process(COMMAND "${CMAKE_COMMAND}" -E env --unset=PYGPU_HOST_STRICT
+    "${PyGPU_PYTHON}" -W ignore -m PyGPU ${ARGN}
+    RESULT_VARIABLE status OUTPUT_VARIABLE text ERROR_VARIABLE error
+    OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "PyGPU: ${PyGPU_PYTHON} -m PyGPU ${ARGN}: ${error}")
+  endif()
+  set(${result} "${text}" PARENT_SCOPE)
+endfunction()
+
+# Set `result` to the target that the arguments of pygpu_add_library ask for.
+function(_pygpu_target result)
+  cmake_parse_arguments(PARSE_ARGV 1 given "" "TARGET" "")
+  set(target "${given_TARGET}")
+  if(NOT target)
+    set(target "${PYGPU_TARGET}")
+  endif()
+  if(NOT target)
+    set(target "$ENV{PYGPU_TARGET}")
+  endif()
+  if(NOT target)
+    _pygpu_asked(facts --json)
+    string(JSON target GET "${facts}" target)
+  endif()
+  if(NOT target MATCHES "^(cuda|hip|host)$")
+    message(FATAL_ERROR "PyGPU: TARGET ${target}: expected cuda, hip or host")
+  endif()
+  set(${result} "${target}" PARENT_SCOPE)
+endfunction()
+
+# Set `result` to a file that includes a source of device code after what nvcc includes by itself.
+# Its ending is that of the language, so the source may belong to libraries of several targets.
+function(_pygpu_wrapped result name source ending)
+  get_filename_component(path "${source}" ABSOLUTE)
+  string(MD5 number "${path}")
+  string(SUBSTRING "${number}" 0 8 number)
+  get_filename_component(stem "${path}" NAME)
+  set(text "#include <PyGPU/gpu.h>\n")
+  if(ending STREQUAL ".cpp")
+    string(PREPEND text "#define __CUDACC__ 1\n")
+    string(APPEND text "#include <PyGPU/host/runtime_api.h>\n")
+  endif()
+  set(wrapper "${CMAKE_CURRENT_BINARY_DIR}/${name}.pygpu/${number}/${stem}${ending}")
+  file(CONFIGURE OUTPUT "${wrapper}" CONTENT "${text}#include \"${path}\"\n" @ONLY)
+  set(${result} "${wrapper}" PARENT_SCOPE)
+endfunction()
+
+function(_pygpu_add_library name target)
+  cmake_parse_arguments(PARSE_ARGV 2 given "STATIC;SHARED;MODULE;OBJECT" "TARGET" "")
+  set(kind SHARED)
+  foreach(each STATIC SHARED MODULE OBJECT)
+    if(given_${each})
+      set(kind ${each})
+    endif()
+  endforeach()
+  set(sources)
+  foreach(source IN LISTS given_UNPARSED_ARGUMENTS)
+    if(target STREQUAL "host" AND source MATCHES "\\.(cu|hip)$")
+      _pygpu_wrapped(source ${name} "${source}" .cpp)
+    elseif(target STREQUAL "hip" AND source MATCHES "\\.cu$")
+      _pygpu_wrapped(source ${name} "${source}" .hip)
+    endif()
+    list(APPEND sources "${source}")
+  endforeach()
+  add_library(${name} ${kind} ${sources})
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  string(TOUPPER "PYGPU_TARGET_${target}" macro)
+  target_compile_definitions(${name} PUBLIC ${macro})
+  if(NOT target STREQUAL "host")
+    target_link_libraries(${name} PUBLIC PyGPU::headers)
+    return()
+  endif()
+
+  target_link_libraries(${name} PUBLIC PyGPU::host)
+  _pygpu_asked(flags --cflags --target host)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  # CMake has its own of these; folders, macros and headers are in the targets and the wrappers.
+  list(FILTER flags INCLUDE REGEX "^-(f|W|U)")
+  list(REMOVE_ITEM flags -fPIC)
+  target_compile_options(${name} PRIVATE ${flags})
+  target_link_options(${name} PRIVATE LINKER:-Bsymbolic)
+  set(launcher "${CMAKE_COMMAND}" -E env PYGPU_TARGET=host "${PyGPU_PYTHON}" -m PyGPU cxx
+    ${CMAKE_CXX_COMPILER_LAUNCHER})
+  set_target_properties(${name} PROPERTIES
+    CXX_COMPILER_LAUNCHER "${launcher}")
+endfunction()
+
+# pygpu_add_library(name [SHARED|STATIC|MODULE|OBJECT] source... [TARGET cuda|hip|host])
+#
+# Add a library of CUDA sources for one target. It is an ordinary target of CMake: the languages
+# CUDA and HIP compile it for GPUs; for host, C++ does, with the launches rewritten. Consumers get
+# the headers and the macro PYGPU_TARGET_CUDA, _HIP or _HOST. A macro of CMake, because languages
+# are enabled for the whole folder.
+macro(pygpu_add_library name)
+  _pygpu_target(_pygpu_target_here ${ARGN})
+  if(_pygpu_target_here STREQUAL "cuda")
+    enable_language(CUDA)
+  elseif(_pygpu_target_here STREQUAL "hip")
+    enable_language(HIP)
+  endif()
+  _pygpu_add_library(${name} ${_pygpu_target_here} ${ARGN})
+endmacro()
