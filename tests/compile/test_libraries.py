@@ -219,6 +219,15 @@ def test_wheels_are_one_toolkit(bare, monkeypatch):
     assert rtc.toolkit_include_options("nvrtc") == [f"-I{folder}" for folder in folders]
 
 
+def test_versions_of_a_toolkit_are_no_wheels(bare, monkeypatch):
+    made(bare / "nvidia" / "cuda-12", "lib64/libnvrtc.so.12")
+    root = made(bare / "nvidia" / "cuda-13", "lib64/some.so")
+    monkeypatch.setenv("CUDA_HOME", str(root))
+    with pytest.raises(errors.CompilerMissing, match=r"cuda-13': there is no libnvrtc\.so"):
+        rtc.locate("nvrtc")
+    assert toolkits.near(toolkits.CUDA, str(root / "lib64/some.so"), ["lib64"]) == [f"{root}/lib64"]
+
+
 def test_wheels_of_rocm(bare, monkeypatch):
     """hipcc is a script of the environment, and the libraries have no links without a version."""
     environment = made(bare / "venv", "bin/hipcc")

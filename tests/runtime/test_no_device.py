@@ -61,6 +61,14 @@ def test_arrays_fail_with_the_environments_error(make):
 
 
 @without_device
+def test_the_error_names_the_variable_that_hides_the_devices(python):
+    variable = "HIP_VISIBLE_DEVICES" if PyGPU.use_hip else "CUDA_VISIBLE_DEVICES"
+    said = python("import PyGPU; PyGPU.zeros(3)", expect=1, **{variable: "none"}).stderr
+    is_hidden = f"{variable}='none' hides every device" in said
+    assert is_hidden is ("no GPU is visible" in said)  # the driver may be missing
+
+
+@without_device
 def test_host_memory_needs_no_device():
     allocator = PyGPU.HostAllocator_float64()
     assert not allocator.allocate(5)

@@ -190,6 +190,13 @@ def test_hidden_devices(python, name):
     assert device_count(python, **{name: "0"}).stdout == "(1, <cudaError: code=0>)\n"
 
 
+def test_the_error_names_the_variable_that_hides_the_devices(python):
+    for program in ("import PyGPU; PyGPU.zeros(3)", "import PyGPU.autoinit"):
+        said = python(program, expect=1, HIP_VISIBLE_DEVICES="-1").stderr.splitlines()[-1]
+        assert said.startswith("PyGPU.errors.RuntimeError: ") and "no GPU is visible" in said
+        assert said.endswith("HIP_VISIBLE_DEVICES='-1' hides every device")
+
+
 def test_the_own_variable_of_hip_counts_before_that_of_cuda(python):
     assert device_count(python, HIP="0", CUDA="-1").stdout == "(1, <cudaError: code=0>)\n"
     assert device_count(python, HIP="-1", CUDA="0").stdout == "(0, <cudaError: code=100>)\n"

@@ -115,11 +115,14 @@ def _sites(prefix: str) -> list[str]:
 
 def _with_siblings(vendor: Vendor, root: str) -> tuple[str, ...]:
     """Return the root; for a folder of a wheel, followed by the vendor's wheels next to it."""
+    parts = os.path.abspath(root).split(os.sep)
     for pattern in vendor.wheels:
-        parts = os.path.abspath(root).split(os.sep)
         count = pattern.count("/") + 1
-        if fnmatch.fnmatch("/".join(parts[-count:]), pattern):
-            others = wheels(vendor, [os.sep.join(parts[:-count]) or os.sep])
+        site = os.sep.join(parts[:-count])
+        # Elsewhere, such as in /opt/nvidia, the folders are versions of a toolkit.
+        is_site = site.endswith(("site-packages", "dist-packages")) or site in sys.path
+        if is_site and fnmatch.fnmatch("/".join(parts[-count:]), pattern):
+            others = wheels(vendor, [site])
             return (root, *(one for found in others for one in found if one != root))
     return (root,)
 
