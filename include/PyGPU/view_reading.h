@@ -88,7 +88,7 @@ inline bool is_ordered(const std::vector<std::int64_t>& shape,
   return true;
 }
 
-// What keeps memory alive: the array, and its DLPack export if there is one.
+// Objects that keep memory alive: the array, and its DLPack export if there is one.
 struct Owner {
   PyObject* array;
   std::function<void()> end_export;
