@@ -7,7 +7,7 @@ namespace {
 // Entries of NumPy's C API, looked up once and never released: arrays may outlive the modules.
 struct NumPy {
   PyTypeObject *dtype, *array;
-  bool is_1;
+  bool is_1, are_subclasses_weak;
   PyObject* (*new_array)(PyTypeObject*, PyObject* dtype, int ndim, const Py_ssize_t* shape,
                          const Py_ssize_t* strides, void* start, int flags, PyObject* like);
   int (*set_base)(PyObject* array, PyObject* base);
@@ -20,7 +20,8 @@ const NumPy& numpy() {
     const auto type = [&](const char* name) {
       return reinterpret_cast<PyTypeObject*>(object(numpy.attr(name)).release().ptr());
     };
-    const bool is_1 = numpy.attr("__version__").cast<std::string>()[0] == '1';
+    const auto version = numpy.attr("__version__").cast<std::string>();
+    const bool is_1 = version[0] == '1';
     const module_ core =
         module_::import(is_1 ? "numpy.core._multiarray_umath" : "numpy._core._multiarray_umath");
     auto** const table =
@@ -30,6 +31,7 @@ const NumPy& numpy() {
     return NumPy{type("dtype"),
                  type("ndarray"),
                  is_1,
+                 is_1 || version.rfind("2.0.", 0) == 0,
                  reinterpret_cast<decltype(NumPy::new_array)>(table[94]),
                  reinterpret_cast<decltype(NumPy::set_base)>(table[282]),
                  reinterpret_cast<decltype(NumPy::to_dtype)>(table[174])};
@@ -40,6 +42,7 @@ const NumPy& numpy() {
 }  // namespace
 
 bool is_numpy_1() { return numpy().is_1; }
+bool are_subclasses_weak() { return numpy().are_subclasses_weak; }
 
 bool is_dtype(PyObject* object) { return PyObject_TypeCheck(object, numpy().dtype); }
 bool is_array(PyObject* object) { return PyObject_TypeCheck(object, numpy().array); }

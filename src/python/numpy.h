@@ -14,6 +14,9 @@ bool is_array(PyObject* object);
 // first call of this function, or of anything below, must happen while the module is created: it
 // imports NumPy inside the guard of a static, on which other threads would wait with the GIL held.
 bool is_numpy_1();
+// Return whether subclasses of int and float count as Python's numbers in result types, as until
+// NumPy 2.0.
+bool are_subclasses_weak();
 
 class dtype : public object {
  public:

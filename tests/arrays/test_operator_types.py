@@ -168,7 +168,7 @@ def test_enumerations_are_numbers(python):
 
 
 def test_a_subclass_of_numbers_does_not_change_the_numbers(python):
-    """NumPy does not take subclasses of int for weak numbers; int stays weak thereafter."""
+    """Since NumPy 2.1 subclasses of int are not weak numbers; int stays weak thereafter."""
     python(
         "import enum, numpy as np\n"
         "from PyGPU import gpuarray\n"

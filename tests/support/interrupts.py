@@ -29,35 +29,65 @@ class Interrupt(KeyboardInterrupt):
     """An interrupt that no other part raises."""
 
 
-def interrupted(call, at):
-    """Run `call` with an interrupt before its bytecode number `at`; return the exception or None.
-
-    Bytecodes of `call`, of PyGPU and of contextlib count. Interrupts that are written as
-    unraisable are lost, so they end up as an AssertionError.
-    """
-    left, lost = [at], []
+def _run_traced(call, visit):
+    """Run `call`, and `visit(frame)` before each bytecode of the counted modules in it."""
 
     def trace(frame, event, argument):
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         if event == "call":
             return trace if _is_ours(frame) else None
         if event == "opcode":
-            left[0] -= 1
-            if left[0] < 0 and not raised:
-                raised.append(frame.f_code.co_name)
-                sys.settrace(None)
-                raise Interrupt
+            visit(frame)
         return trace
 
-    raised = []
-    hook, sys.unraisablehook = sys.unraisablehook, lost.append
     before = sys.gettrace()
     try:
         sys.settrace(trace)
-        try:
-            call()
-        finally:
-            sys.settrace(before)
+        call()
+    finally:
+        sys.settrace(before)
+
+
+def _run_monitored(call, visit):
+    """Do what `_run_traced` does, where tracers miss bytecodes of code that ran before."""
+    monitoring, tool = sys.monitoring, 4  # a number that no kind of tool has
+
+    def each(code, offset):
+        frame = sys._getframe(1)
+        if code is not _run_monitored.__code__ and _is_ours(frame):
+            visit(frame)
+
+    monitoring.use_tool_id(tool, __name__)
+    try:
+        monitoring.register_callback(tool, monitoring.events.INSTRUCTION, each)
+        monitoring.set_events(tool, monitoring.events.INSTRUCTION)
+        call()
+    finally:
+        monitoring.set_events(tool, 0)
+        monitoring.register_callback(tool, monitoring.events.INSTRUCTION, None)
+        monitoring.free_tool_id(tool)
+
+
+_run = _run_monitored if sys.version_info >= (3, 12) else _run_traced
+
+
+def interrupted(call, at):
+    """Run `call` with an interrupt before its bytecode number `at`; return the exception or None.
+
+    Bytecodes of `call`, of PyGPU and of contextlib count. Interrupts that are written as
+    unraisable are lost, so they end up as an AssertionError.
+    """
+    left, lost, raised = [at], [], []
+
+    def visit(frame):
+        left[0] -= 1
+        if left[0] < 0 and not raised:
+            raised.append(frame.f_code.co_name)
+            raise Interrupt
+
+    hook, sys.unraisablehook = sys.unraisablehook, lost.append
+    try:
+        _run(call, visit)
     except Interrupt:
         if lost:
             raise AssertionError(f"{lost[0].exc_value!r} in {lost[0].object!r}") from None

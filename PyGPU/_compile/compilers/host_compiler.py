@@ -40,6 +40,7 @@ _BASE_FLAGS = (
     *("-Wno-unknown-pragmas", "-Wno-attributes", "-Wno-psabi"),
     *("-Uunix", "-Ulinux", "-Ui386"),  # names that only the GNU dialects take from the program
 )
+_NO_SCHEDULING = "-fno-schedule-insns2"
 # Macros of a text that change our header too, which is precompiled.
 _FOR_OUR_HEADER = {
     "-DNDEBUG",
@@ -86,8 +87,13 @@ def identity() -> str:
 
 
 def run(command: list[str], name: str) -> programs.Finished:
-    """Run the compiler; raise CompileError with its messages if it fails."""
+    """Run the compiler; raise CompileError with its messages if it fails.
+
+    Where g++ itself fails, it runs again without a pass that fails in g++ 10.
+    """
     done = programs.run(command)
+    if "internal compiler error" in done.stderr and _NO_SCHEDULING not in command:
+        return run([command[0], _NO_SCHEDULING, *command[1:]], name)
     if done.status in programs.CANNOT_RUN:
         raise CompileError(f"{command[0]} does not run", command, stderr=done.stderr)
     done = done._replace(stderr=library_names.original(done.stderr))

@@ -137,8 +137,8 @@ int read_codes(signed char (&codes)[count], const py::handle& dtypes_in) {
   return int(given.size());
 }
 
-// Convert subclasses of int and float, such as IntEnum, to their base class. In NumPy 2 their types
-// are not weak.
+// Convert subclasses of int and float, such as IntEnum, to their base class. Since NumPy 2.1 their
+// types are not weak.
 void read_subclass(PyObject* object, Operand& operand) {
   if (PyLong_Check(object) && !PyLong_CheckExact(object) && !PyBool_Check(object))
     operand.number = py::int_(0).attr("__add__")(operand.number);
@@ -146,7 +146,7 @@ void read_subclass(PyObject* object, Operand& operand) {
     operand.number = py::float_(PyFloat_AS_DOUBLE(object));
   else
     return;
-  if (!py::is_numpy_1())
+  if (!py::are_subclasses_weak())
     operand.code =
         code_of(py::module_::import("numpy").attr("asarray")(operand.number).attr("dtype"));
 }
