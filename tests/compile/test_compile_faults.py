@@ -227,3 +227,17 @@ def test_a_process_that_another_thread_forks_leaves_the_folders(tmp_path, monkey
 def test_headers_for_what_the_host_machine_lacks(header):
     with pytest.raises(CompileError, match="the host machine has no"):
         SourceModule(f"#include <{header}>\n__global__ void f() {{}}")
+
+
+@pytest.mark.parametrize("mends", [True, False])
+def test_a_compiler_that_fails_itself_runs_again_without_its_scheduler(
+    cache, tmp_path, monkeypatch, mends
+):
+    works = f'case "$*" in *-fno-schedule-insns2*) exec {needs.program("g++")} "$@";; esac\n'
+    fails = "echo 'internal compiler error: in move_insn' >&2; exit 1"
+    compiler_that(tmp_path, monkeypatch, (works if mends else "") + fails)
+    if mends:
+        assert build(cache)
+    else:
+        with pytest.raises(CompileError, match="in move_insn"):
+            build(cache)
