@@ -94,7 +94,7 @@ def test_importing_does_little(python):
     assert "import" in events, "the hook has seen nothing"
     assert not events & {"subprocess.Popen", "os.posix_spawn", "os.exec", "os.fork", "os.system"}
     loaded = {arguments[0] for event, *arguments in seen if event == "ctypes.dlopen"}
-    assert not loaded, "PYGPU_TARGET is set: nothing has to be looked for"
+    assert loaded <= {"None"}, "PYGPU_TARGET is set: nothing has to be looked for"
     assert "libnvrtc" not in maps and "libcuda.so" not in maps, "the runtime loads it when called"
     faces = {"PyGPU", "PyGPU.errors", "PyGPU.gpuarray", f"PyGPU._{PyGPU.target}"}
     assert set(packages) <= faces | {"PyGPU._runtime", "PyGPU._as_pycuda"}
