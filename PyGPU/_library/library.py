@@ -42,6 +42,25 @@ def _signature(name: str, result: prototypes.Type, parameters: Sequence[prototyp
     return f"{_type_text(result)} {name}({', '.join(map(_type_text, parameters))})"
 
 
+class _Docstring:
+    """The docstring of LibraryFunction, and of each function its own."""
+
+    def __init__(self, of_class: str | None) -> None:
+        self._of_class = of_class
+
+    def __get__(self, function: core.LibraryFunction | None, owner: object) -> str | None:
+        if function is None:
+            return self._of_class
+        return (
+            f"{function.signature}\n\n"
+            "Compiled function whose arguments are checked against these types. A stream is the "
+            "keyword ``stream``.\nSee PyGPU.LibraryFunction."
+        )
+
+
+core.LibraryFunction.__doc__ = _Docstring(core.LibraryFunction.__doc__)  # type: ignore[assignment]
+
+
 class Declarations(NamedTuple):
     """Functions that a program declares."""
 

@@ -1,5 +1,6 @@
 """Users' sources built and loaded: PyGPU.load, PyGPU.build, and the cache of libraries."""
 
+import inspect
 import os
 import stat
 import subprocess
@@ -107,6 +108,8 @@ def test_what_a_function_says_of_itself(mine):
     assert f.signature == "int axpy_f64(double, const double*, double*, int64_t, stream)"
     assert mine.plain.signature == "int plain(double *a, long n)"
     assert mine.plain.address
+    assert inspect.getdoc(f).startswith(f.signature + "\n\n")
+    assert inspect.getdoc(PyGPU.LibraryFunction).startswith("A function of a compiled library")
     assert isinstance(f, PyGPU.LibraryFunction)
     assert isinstance(mine, PyGPU.Library)
 
