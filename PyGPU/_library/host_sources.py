@@ -56,7 +56,8 @@ def ambiguous(texts: Iterable[str]) -> set[str]:
 
     A kernel whose declaration names other parameters than its definition may be among them.
     """
-    found, first = set(), {}
+    found: set[str] = set()
+    first: dict[str, str] = {}  # parameters of the first declaration
     for text in texts:
         for name, parameters, is_template in _kernels(text):
             is_other = first.setdefault(name, parameters) != parameters
