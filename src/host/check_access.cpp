@@ -179,6 +179,9 @@ PYGPU_EXPORT void __asan_storeN_noabort(std::uintptr_t address, std::size_t nbyt
   PyGPU::host::check_access("a write", address, nbytes);
 }
 PYGPU_EXPORT void __asan_handle_no_return() {}
+// Around the initialization of a library's global variables.
+PYGPU_EXPORT void __asan_before_dynamic_init(const char*) {}
+PYGPU_EXPORT void __asan_after_dynamic_init() {}
 
 // Copies and fills. clang calls these functions; for g++ the linker's --wrap uses those further
 // below.

@@ -265,3 +265,35 @@ def test_groups_of_any_kind(load):
     x = PyGPU.zeros(4, np.int32)
     assert load(source).run(x) == 0
     np.testing.assert_array_equal(x.get(), [8128, 16 * 16 + 120, 120 * 8 + 28, 7008])
+
+
+STRICT = """
+import numpy as np, PyGPU
+library = PyGPU.load("strict.cu", cache_dir=False)
+x = PyGPU.zeros(6, np.int32)
+library.run(x[:4], 3)
+print(x.get().tolist())
+try:
+    library.run(x, 6)
+    x.get()
+except PyGPU.errors.LogicError as error:
+    print(error)
+"""
+
+
+def test_strict_libraries(python, tmp_path, monkeypatch):
+    """An access behind an array is a fault of its kernel; plain C++ is left alone."""
+    needs.program("g++")
+    (tmp_path / "strict.cu").write_text("""
+#include <PyGPU/export.h>
+#include <string>
+static const std::string name(40, 'x');  // initialized when the library is loaded
+__global__ void store(int *x, int i) { x[i] = name.size(); }
+void run(int *x, int i) { store<<<1, 1>>>(x, i); }
+PYGPU_EXPORT(run);
+""")
+    monkeypatch.chdir(tmp_path)
+    said = python(STRICT, PYGPU_HOST_STRICT=1).stdout.splitlines()
+    assert said[0] == "[0, 0, 0, 40, 0, 0]"
+    assert "illegal memory access" in said[1]
+    assert len(python(STRICT).stdout.splitlines()) == 1

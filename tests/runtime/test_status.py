@@ -320,6 +320,19 @@ def test_an_error_left_by_another_library_is_reported_once(name):
     assert PyGPU.cudaGetLastError() == 0
 
 
+@pytest.mark.skipif(PyGPU.target != "host", reason="elsewhere each library has its own last error")
+def test_an_allocation_that_failed_in_another_library_is_noted(capfd):
+    """A library that handles the failure leaves nothing undone."""
+    library = ctypes.CDLL(f"{PyGPU.get_library_dir()}/libPyGPU_host.so")
+    a, address = PyGPU.zeros(4), ctypes.c_void_p()
+    error = library.PyGPU_host_cudaMalloc(ctypes.byref(address), ctypes.c_size_t(1 << 60))
+    assert error == PyGPU.cudaErrorMemoryAllocation
+    a += 1
+    np.testing.assert_array_equal(a.get(), np.ones(4))
+    note = "PyGPU: note: an earlier call outside PyGPU failed (out of memory)"
+    assert capfd.readouterr().err.count(note) == 1
+
+
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_an_error_that_the_low_level_returned_is_known(name):
     a = PyGPU.to_gpu(np.arange(4.0))

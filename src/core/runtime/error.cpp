@@ -24,6 +24,14 @@ void throw_unread_error() {
   if (left == cudaSuccess) return;
   (void)cudaGetLastError();
   if (std::exchange(returned, cudaSuccess) == left) return;
+  // A library that handles its failed allocation leaves nothing undone.
+  if (left == cudaErrorMemoryAllocation) {
+    std::fprintf(stderr,
+                 "PyGPU: note: an earlier call outside PyGPU failed (%s), and its library left the "
+                 "error unread\n",
+                 cudaGetErrorString(left));
+    return;
+  }
   throw DeviceError("an earlier call outside PyGPU",
                     {left,
                      "another library left this error unread, perhaps of a launch; this "
