@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "PyGPU/runtime/capture.h"
+
 namespace PyGPU {
 namespace {
 

@@ -10,6 +10,7 @@
 #include "python/launch/library.h"
 #include "python/launch/numbers.h"
 #include "python/launch/packing.h"
+#include "python/runtime/memory_device.h"
 
 namespace PyGPU::python {
 
