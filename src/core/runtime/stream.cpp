@@ -6,8 +6,6 @@
 #include <optional>
 #include <vector>
 
-#include "PyGPU/runtime/capture.h"
-
 namespace PyGPU {
 namespace {
 
@@ -114,8 +112,8 @@ Event::Event(const cudaIpcEventHandle_t& shared) {
 Status record(Event& event, const StreamRef& stream) {
   const Status status = cudaEventRecord(event.get(), stream.handle);
   if (status.failed()) return status;
-  const bool is_in_capture = Capture::current() && is_captured(stream.handle);
-  event.recorded_ = is_in_capture ? Event::Recorded::in_capture : Event::Recorded::on_device;
+  event.recorded_ =
+      is_captured(stream.handle) ? Event::Recorded::in_capture : Event::Recorded::on_device;
   return status;
 }
 
