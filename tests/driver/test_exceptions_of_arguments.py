@@ -7,7 +7,7 @@ by another one nor lost.
 import numpy as np
 import pytest
 
-import PyGPU.autoinit
+import PyGPU
 from PyGPU import curandom, elementwise, gpuarray, reduction
 from PyGPU import driver as drv
 from PyGPU.compiler import SourceModule

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections import Counter
+from functools import cache
 
 import numpy as np
 
@@ -120,18 +121,27 @@ def sweep(call, state_of, step=1, first=0):
 # The calls, each with the state that must be as before.
 
 _BUFFER = np.zeros(1 << 14, np.uint8)
-_POOL, _HOST_POOL, _STREAM = drv.DeviceMemoryPool(), drv.PageLockedMemoryPool(), drv.Stream(1)
-_ARRAY = gpuarray.zeros(4, np.int32)
+_blocks, _host_blocks = cache(drv.DeviceMemoryPool), cache(drv.PageLockedMemoryPool)
+
+
+@cache
+def _stream():
+    return drv.Stream(1)
+
+
+@cache
+def _shared_array():
+    return gpuarray.zeros(4, np.int32)
 
 
 def _device_pool():
-    _POOL.allocate(1000)
-    block = _POOL.allocate(2000)
+    _blocks().allocate(1000)
+    block = _blocks().allocate(2000)
     block.free()
 
 
 def _host_pool():
-    array = _HOST_POOL.allocate(1000, np.float32)
+    array = _host_blocks().allocate(1000, np.float32)
     array[0] = 1
 
 
@@ -168,13 +178,13 @@ def _array():
 
 
 def _capture():
-    with _STREAM.capture():
-        _ARRAY.fill(3)
+    with _stream().capture():
+        _shared_array().fill(3)
 
 
 def _capture_that_fails():
     try:
-        with _STREAM.capture():
+        with _stream().capture():
             raise ValueError
     except ValueError:
         pass
@@ -190,10 +200,10 @@ def state_now():
     """Return what each call must leave as it was."""
     return {
         "registered": _is_registered(),
-        "pool": (_POOL.active_blocks, _POOL.active_bytes),
-        "host pool": (_HOST_POOL.active_blocks, _HOST_POOL.active_bytes),
+        "pool": (_blocks().active_blocks, _blocks().active_bytes),
+        "host pool": (_host_blocks().active_blocks, _host_blocks().active_bytes),
         "capturing": core._is_capturing(),
-        "captured": core._is_captured(_STREAM),
+        "captured": core._is_captured(_stream()),
         "device": core.cudaGetDevice(),
         "contexts": list(state.stack()),
         "owners": _owners(),
