@@ -4,6 +4,8 @@ Wherever PyGPU converts a value, the exception reaches the program unchanged. It
 by another one nor lost.
 """
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -124,7 +126,12 @@ A = np.arange(12, dtype=np.float32).reshape(3, 4)
 MASK = A > 3
 set_ = gpuarray.GPUArray.__setitem__
 SQUARE = elementwise.ElementwiseKernel("float *x, float c, int m", "x[i] = c * m", "square")
-TOTAL = reduction.ReductionKernel(np.float32, "0", "a + b", "x[i] * c", "float *x, float c")
+
+
+@cache
+def total():
+    return reduction.ReductionKernel(np.float32, "0", "a + b", "x[i] * c", "float *x, float c")
+
 
 ARRAY_CALLS = {
     "fill by an index": ("__float__", lambda a, v: set_(a, Ellipsis, v)),
@@ -136,7 +143,7 @@ ARRAY_CALLS = {
         "__index__",
         lambda a, v: SQUARE(a, 1, 1, range=slice(v, 3)),
     ),
-    "ReductionKernel": ("__float__", lambda a, v: TOTAL(a, v)),
+    "ReductionKernel": ("__float__", lambda a, v: total()(a, v)),
     "index": ("__index__", lambda a, v: a[v]),
     "index in a tuple": ("__index__", lambda a, v: a[0, v]),
     "slice": ("__index__", lambda a, v: a[:v]),
