@@ -79,6 +79,9 @@ inline StreamRef default_stream() {
   return capture ? capture->stream() : StreamRef();
 }
 
+// Record the event on the stream. In a capture it gets no time.
+Status record(Event& event, const StreamRef& stream);
+
 // Status of calls that wait while this thread captures, which they cannot.
 Status refusal_to_wait();
 // Throw DeviceError with that status if this thread captures.

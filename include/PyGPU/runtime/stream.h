@@ -91,8 +91,6 @@ class Event {
   enum class Recorded { never, in_capture, on_device } recorded_ = Recorded::never;
 };
 
-// Record the event on the stream.
-Status record(Event& event, const StreamRef& stream);
 // Return why there is no time between two events; empty if the reason is unknown.
 std::string missing_time_text(const Event& start, const Event& end);
 

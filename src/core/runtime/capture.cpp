@@ -132,6 +132,14 @@ void Capture::uses(const std::shared_ptr<Storage>& storage, const StreamRef& str
     owners.used.push_back(storage);
 }
 
+Status record(Event& event, const StreamRef& stream) {
+  const Status status = cudaEventRecord(event.get(), stream.handle);
+  if (status.failed()) return status;
+  const bool is_in_capture = Capture::current() && is_captured(stream.handle);
+  event.recorded_ = is_in_capture ? Event::Recorded::in_capture : Event::Recorded::on_device;
+  return status;
+}
+
 Status refusal_to_wait() {
   return {cudaErrorStreamCaptureUnsupported,
           "this thread captures a stream: its work runs when the graph is launched, so nothing "

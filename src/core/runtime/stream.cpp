@@ -109,14 +109,6 @@ Event::Event(const cudaIpcEventHandle_t& shared) {
   });
 }
 
-Status record(Event& event, const StreamRef& stream) {
-  const Status status = cudaEventRecord(event.get(), stream.handle);
-  if (status.failed()) return status;
-  event.recorded_ =
-      is_captured(stream.handle) ? Event::Recorded::in_capture : Event::Recorded::on_device;
-  return status;
-}
-
 std::string missing_time_text(const Event& start, const Event& end) {
   const std::pair<const char*, const Event&> both[] = {{"the earlier event ", start},
                                                        {"the later event ", end}};
