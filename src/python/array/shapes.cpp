@@ -11,6 +11,15 @@ Order order_for(const Layout& layout, const py::object& order) {
   return order_of(order);
 }
 
+// Return a copy whose memory has the first layout, seen in the second one.
+GPUArray copy_in(const GPUArray& array, const Layout& ordered, const Layout& seen) {
+  const DeviceGuard here = use_device_of(array.core);
+  GPUArray copy = new_array(ordered, array.dtype, array.allocator);
+  set_from_device(copy, array, nullptr);
+  copy.core = copy.core.view(seen);
+  return copy;
+}
+
 // Return the array, a view or a copy, in another shape.
 py::object reshaped(const py::object& self, const Axes& shape, Order order) {
   const GPUArray& array = held<GPUArray>(self);
@@ -20,11 +29,7 @@ py::object reshaped(const py::object& self, const Axes& shape, Order order) {
     return same ? self : wrap(view_of(self, *view));
   }
   const Layout ordered(layout.shape(), layout.itemsize(), order);
-  const DeviceGuard here = use_device_of(array.core);
-  GPUArray copy = new_array(ordered, array.dtype, array.allocator);
-  set_from_device(copy, array, nullptr);
-  copy.core = copy.core.view(ordered.reshape(shape, order));
-  return wrap(std::move(copy));
+  return wrap(copy_in(array, ordered, ordered.reshape(shape, order)));
 }
 
 py::object reshape(const py::object& self, const py::tuple& shape, const py::object& order) {
@@ -44,14 +49,8 @@ GPUArray ravel(const py::object& self, const py::object& order) {
     const py::object found = reshaped(self, {-1}, order_for(layout, order));
     return found.is(self) ? view_of(self, layout) : held<GPUArray>(found);
   }
-  const Layout ordered = layout.k_order();
-  if (ordered.same_strides(layout))
-    return view_of(self, Layout({layout.size()}, layout.itemsize()));
-  const DeviceGuard here = use_device_of(array.core);
-  GPUArray copy = new_array(ordered, array.dtype, array.allocator);
-  set_from_device(copy, array, nullptr);
-  copy.core = copy.core.view(Layout({layout.size()}, layout.itemsize()));
-  return copy;
+  const Layout ordered = layout.k_order(), flat({layout.size()}, layout.itemsize());
+  return ordered.same_strides(layout) ? view_of(self, flat) : copy_in(array, ordered, flat);
 }
 
 }  // namespace
