@@ -7,9 +7,10 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,21 +63,9 @@ class _Build:
         words = [word for word in request.options if not word.startswith("-X")]
         self.parsed = _options.parse(words)
         self.folders = [*request.include_dirs, *map(os.path.abspath, self.parsed.include_dirs)]
-        self.found, self.is_complete = self._found()
-
-    def _found(self) -> tuple[dict[str, bytes], bool]:
-        """Return the user's files that the sources may include, and whether these are all."""
-        result, is_complete = {}, True
-        for path, data in self.sources.items():
-            found = includes.scan(
-                data.decode("utf-8", "surrogateescape"),
-                [os.path.dirname(path), *self.folders],
-                self.parsed.pre_includes,
-                self.parsed.macros,
-            )
-            result.update(found.files)
-            is_complete &= found.is_complete
-        return result, is_complete
+        self.found, self.is_complete = includes.scan_all(
+            self.sources, self.folders, self.parsed.pre_includes, self.parsed.macros
+        )
 
     def key(self) -> str:
         request, toolchain = self.request, self.request.toolchain
@@ -98,7 +87,9 @@ class _Build:
             *(part for path in sorted(contents) for part in (path, contents[path])),
         )
 
-    def _compile(self, folder: Path, source: str, number: int) -> tuple[Path, Path, str]:
+    def _compile(
+        self, folder: Path, definitions: list[str], source: str, number: int
+    ) -> tuple[Path, Path, str]:
         """Compile a source; return its object, its list of headers, and the compiler's log."""
         request, toolchain = self.request, self.request.toolchain
         made, listed = folder / f"{number}.o", folder / f"{number}.d"
@@ -107,22 +98,23 @@ class _Build:
         text, first = source, []
         if copies.is_dir():
             text, first = f"{copies}{source}", host_sources.copied_folders(self.folders, copies)
-        if not toolchain.has_toolkit:
-            where += host_sources.definitions([*self.sources.values(), *self.found.values()])
         words = [
             toolchain.compiler(),
             "-c",
             *first,
             *toolchain.compiling(Path(source).suffix, request.architectures, request.options),
             *where,
+            *definitions,
             *toolchain.includes(),
             *("-MD", "-MF", str(listed), "-o", str(made), text),
         ]
-        log = _run(words, toolchain, source, "" if toolchain.has_toolkit else self._hint(source))
+        log = _run(words, toolchain, source, partial(self._hint, source))
         return made, listed, log.replace(str(copies), "")
 
     def _hint(self, source: str) -> str:
-        """Return advice for a source that does not compile for the host machine."""
+        """Return advice for a source that does not compile; often nothing."""
+        if self.request.toolchain.has_toolkit:
+            return ""
         contents = [self.sources[source], *self.found.values()]
         return toolkit_headers.hint(data.decode("utf-8", "replace") for data in contents)
 
@@ -131,15 +123,16 @@ class _Build:
         request, toolchain = self.request, self.request.toolchain
         since = time.time()
         with files.scratch() as scratch:
-            folder = Path(scratch)
+            folder, definitions = Path(scratch), []
             if not toolchain.has_toolkit:
-                is_shared = self.parsed.relocatable
+                is_shared, contents = self.parsed.relocatable, {**self.found, **self.sources}
                 host_sources.copied(self.sources, self.found, folder / "copies", is_shared)
+                definitions = host_sources.definitions(contents.values())
             jobs = min(len(request.sources), os.cpu_count() or 1, _JOBS)
             with ThreadPoolExecutor(jobs) as pool:
                 made = list(
                     pool.map(
-                        lambda pair: self._compile(folder, pair[1], pair[0]),
+                        lambda pair: self._compile(folder, definitions, pair[1], pair[0]),
                         enumerate(request.sources),
                     )
                 )
@@ -165,8 +158,8 @@ class _Build:
             return log.strip(), left
 
 
-def _run(words: list[str], toolchain: Toolchain, name: str, hint: str = "") -> str:
-    """Run a compiler and return its log; raise CompileError with the hint if it fails."""
+def _run(words: list[str], toolchain: Toolchain, name: str, hint: Callable[[], str] = str) -> str:
+    """Run a compiler and return its log; raise CompileError with `hint()` if it fails."""
     import subprocess  # slow to import, and not needed for libraries in the cache
 
     try:
@@ -181,7 +174,8 @@ def _run(words: list[str], toolchain: Toolchain, name: str, hint: str = "") -> s
     except OSError as error:
         raise CompilerMissing(f"{words[0]} does not run: {error}", words) from None
     if done.returncode:
-        message = f"build of {name} failed" + (f": {hint}" if hint else "")
+        advice = hint()
+        message = f"build of {name} failed" + (f": {advice}" if advice else "")
         raise CompileError(message, words, stdout=done.stdout, stderr=done.stderr)
     return done.stderr
 

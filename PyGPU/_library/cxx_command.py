@@ -81,11 +81,8 @@ def _parsed(words: Sequence[str]) -> _Words:
 def _rewritten(words: Sequence[str], parsed: _Words, copies: Path) -> list[str] | None:
     """Copy the sources, rewritten; return the command that compiles the copies, or None."""
     sources = {path: Path(path).read_bytes() for path in parsed.sources.values()}
-    found: dict[str, bytes] = {}
-    for path, data in sources.items():
-        text = data.decode("utf-8", "surrogateescape")
-        folders = [os.path.dirname(path), *parsed.folders]
-        found.update(includes.scan(text, folders, parsed.pre_includes, parsed.macros).files)
+    known = parsed.folders, parsed.pre_includes, parsed.macros
+    found, _ = includes.scan_all(sources, *known)
     if not host_sources.copied(sources, found, copies):
         return None
     result = [

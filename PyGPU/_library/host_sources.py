@@ -66,17 +66,12 @@ def ambiguous(texts: Iterable[str]) -> set[str]:
     return found
 
 
-def with_internal_variables(source: str, elsewhere: set[str]) -> str:
-    """Return a text whose variables in device memory have internal linkage, as nvcc's have.
-
-    Variables in `elsewhere` stay as they are: another file declares them ``extern``.
-    """
+def with_internal_variables(source: str, declared: Iterable[variables.Variable]) -> str:
+    """Return a text whose variables of a namespace have internal linkage, as nvcc's have."""
     found = {
         one.position
-        for one in variables.variables(source)
-        if one.is_in_namespace()
-        and one.full_name not in elsewhere
-        and not one.has("static|extern|inline|constexpr|template")
+        for one in declared
+        if one.is_in_namespace() and not one.has("static|extern|inline|constexpr|template")
     }
     cuts = [0, *sorted(found), len(source)]
     parts = [source[a:b] for a, b in zip(cuts, cuts[1:])]
@@ -156,19 +151,17 @@ def copied(
     if not any(map(_is_ours, texts.values())):
         return False
     chosen = ambiguous(texts.values())
+    declared = {} if relocatable else {path: variables.variables(texts[path]) for path in texts}
     elsewhere = {
-        one.full_name
-        for text in texts.values()
-        for one in variables.variables(text)
-        if one.is_elsewhere()
+        one.full_name for several in declared.values() for one in several if one.is_elsewhere()
     }
     for path, text in texts.items():
         copy = Path(f"{folder}{path}")
         files.make_folder(copy.parent)
         body = text
         if _is_ours(text):
-            body = text if relocatable else with_internal_variables(text, elsewhere)
-            body = rewritten(body, chosen)
+            internal = [one for one in declared.get(path, ()) if one.full_name not in elsewhere]
+            body = rewritten(with_internal_variables(text, internal), chosen)
         body = re.sub(_ABSOLUTE, partial(_to_copy, texts=texts, folder=folder), body, flags=re.M)
         name = in_text(path).replace("\\", "\\\\").replace('"', '\\"')
         copy.write_bytes(encoded(f'#line 1 "{name}"\n{body}'))

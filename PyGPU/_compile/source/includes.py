@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -156,3 +156,29 @@ def scan(
             for reference in values or ():
                 search.find(reference, its_folder)
     return Found(search.files, is_complete, search.is_here or not is_complete, "\n".join(macros))
+
+
+def scan_all(
+    sources: Mapping[str, bytes],
+    folders: Iterable[str],
+    first: Iterable[str] = (),
+    macros: Iterable[str] = (),
+) -> tuple[dict[str, bytes], bool]:
+    """Return the files that the files of a program may include, and whether these are all.
+
+    Parameters
+    ----------
+    sources : mapping of str to bytes
+        Contents of the files by their paths.
+    folders, first, macros : iterable of str
+        As for :func:`scan`.
+    """
+    folders, first, macros = list(folders), list(first), list(macros)
+    files: dict[str, bytes] = {}
+    is_complete = True
+    for path, data in sources.items():
+        text = data.decode("utf-8", "surrogateescape")
+        found = scan(text, [os.path.dirname(path), *folders], first, macros)
+        files.update(found.files)
+        is_complete = is_complete and found.is_complete
+    return files, is_complete
