@@ -65,7 +65,7 @@ class Declarations(NamedTuple):
     """Functions that a program declares."""
 
     prototypes: Sequence[prototypes.Prototype]
-    unreadable: Mapping[str, str] = {}  # messages by names
+    unreadable: Mapping[str, str] = {}  # messages by the names of functions
     is_header: bool = False  # it may declare more than a library has
 
 
@@ -120,7 +120,7 @@ class Library:
             self._functions[name] = core._library_function(
                 name, text, core._library_symbol(handle, name), call, rows, result[:2], errors
             )
-        # What is wrong with functions of a header, by their names.
+        # Messages about functions of a header that cannot be called, by their names.
         self._wrong = dict(declared.unreadable)
         for one in declared.prototypes:
             try:

@@ -142,7 +142,7 @@ def _parameter(text: str, aliases: dict[str, str], line: str) -> tuple[str, Type
     return name, _type(declared + "*" * stars, aliases, line)
 
 
-# A macro that stands for nothing that matters here: an attribute, a linkage.
+# A macro whose expansion changes no type: nothing, an attribute, a linkage.
 _EMPTY_MACRO = (
     r"(?m)^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]*"
     r'(?=$|(?:__attribute__|__declspec|\[\[|extern(?:\s*"\s*")?\s*(?:$|__))[^;{}]*$)'

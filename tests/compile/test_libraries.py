@@ -153,7 +153,7 @@ def test_libraries_that_a_named_toolkit_may_lack(bare, monkeypatch):
     [("aarch64", "sbsa"), ("aarch64", "aarch64"), ("x86_64", "x86_64")],
 )
 def test_a_toolkit_with_folders_for_each_target(machine, target, bare, monkeypatch):
-    """As conda's packages and NVIDIA's toolkits for ARM servers have them."""
+    """conda's packages and NVIDIA's toolkits for ARM servers have such folders."""
     monkeypatch.setattr(os, "uname", lambda: types.SimpleNamespace(machine=machine))
     below = f"targets/{target}-linux"
     root = made(
@@ -331,7 +331,7 @@ def test_a_variable_that_names_no_compiler(prefix, value, bare, monkeypatch):
 
 
 def test_a_variable_that_names_no_linker(bare, monkeypatch):
-    """The driver's linker does not stand in for it."""
+    """A wrong name is an error; the driver's linker is not used instead."""
     monkeypatch.setenv("PYGPU_NVJITLINK", "/typo.so")
     with pytest.raises(errors.CompilerMissing, match=r"^PYGPU_NVJITLINK='/typo\.so' does not load"):
         device_link.linker("/nowhere/libnvrtc.so.12", 12, True)
@@ -385,7 +385,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def setup(target, **environment):
-    """What setup.py would build, or says."""
+    """Return the exit status and the output of setup.py: its files for a build, or an error."""
     pytest.importorskip("pybind11")
     env = {name: value for name, value in os.environ.items() if name not in VARIABLES}
     env.update(environment, PYBIND_GPU_TARGET=target)

@@ -116,6 +116,6 @@ def test_modules_of_images(how):
 
 
 def test_pickles_are_of_text():
-    """What was compiled for this device is not in them."""
+    """A pickle has no image that was compiled for this device."""
     module = SourceModule("__global__ void f() {}")
     assert len(pickle.dumps(module.get_function("f"))) < 1000

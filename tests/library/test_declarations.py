@@ -76,7 +76,7 @@ def test_a_declaration_that_cannot_be_read_is_shown(text, match):
 
 
 def test_a_header_may_have_more_than_the_library(tmp_path):
-    """What is wrong with a function is said when it is used."""
+    """A function that cannot be called is an error when it is used, not when the header is read."""
     needs.program("g++")
     (tmp_path / "mine.h").write_text(
         "#ifndef MINE_H\n#define MINE_H\nint half(int x);\nint absent(int x);\n"

@@ -120,7 +120,7 @@ def test_a_hip_source():
 
 
 def test_variables_named_as_indices(load):
-    """As in CUDA, a program's own blockDim hides the kernel's; members may have the name too."""
+    """A program's own blockDim hides the kernel's, as in CUDA; members may have the name too."""
     source = """
     #include <cuda_runtime.h>
     #include <PyGPU/export.h>
@@ -164,7 +164,7 @@ def test_texts_with_variables_named_as_indices(text, named):
 
 
 def test_variables_of_several_files(tmp_path):
-    """As in nvcc's objects, each file has its own, unless -rdc=true or extern shares them."""
+    """Each file has its own variables, as with nvcc, unless -rdc=true or extern shares them."""
     needs.program("g++")
     (tmp_path / "shared.cuh").write_text(
         "#pragma once\n__constant__ int in_header;\n"

@@ -40,7 +40,7 @@ print(float(gpuarray.sum(a + a).get()), pycuda.cumath.sqrt(a)[2].get())
 
 @pytest.fixture
 def hook(monkeypatch):
-    """What the hook tells PyInstaller."""
+    """Return the variables of PyGPU's hook, which PyInstaller reads."""
 
     def collect_submodules(name, filter):
         found = pkgutil.walk_packages(sys.modules[name].__path__, f"{name}.")
@@ -107,7 +107,7 @@ def test_compilers_of_a_frozen_program_use_the_systems_libraries(monkeypatch, be
 
 
 def test_a_frozen_program_does_not_start_itself(monkeypatch):
-    """Its executable is no interpreter."""
+    """sys.executable of a frozen program is the program, not an interpreter."""
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     monkeypatch.setattr(programs, "run", pytest.fail)
     assert rtc.compiles_for.__wrapped__("/nowhere/libhiprtc.so", "gfx90a")

@@ -11,6 +11,8 @@ import glob
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 
 class NotFound(Exception):
@@ -21,6 +23,7 @@ class Misnamed(Exception):
     """An environment variable names a toolkit that lacks a file or does not exist."""
 
 
+@dataclass(eq=False)
 class Vendor:
     """A vendor's toolkit.
 
@@ -38,19 +41,11 @@ class Vendor:
         Patterns of the folders of pip wheels in site-packages.
     """
 
-    def __init__(
-        self,
-        name: str,
-        variables: Sequence[str],
-        program: str,
-        usual: Sequence[str],
-        wheels: Sequence[str],
-    ) -> None:
-        self.name = name
-        self.variables = variables
-        self.program = program
-        self.usual = usual
-        self.wheels = wheels
+    name: str
+    variables: Sequence[str]
+    program: str
+    usual: Sequence[str]
+    wheels: Sequence[str]
 
 
 CUDA = Vendor(
@@ -239,7 +234,7 @@ def program(vendor: Vendor) -> str:
     return found
 
 
-class Build:
+class Build(NamedTuple):
     """The files of a toolkit that an extension is built with.
 
     Parameters
@@ -252,10 +247,9 @@ class Build:
         Folders of headers, the header's own first.
     """
 
-    def __init__(self, root: str, library: str, include_dirs: Sequence[str]) -> None:
-        self.root = root
-        self.library = library
-        self.include_dirs = include_dirs
+    root: str
+    library: str
+    include_dirs: Sequence[str]
 
 
 def for_build(vendor: Vendor, headers: Sequence[str], libraries: Sequence[str]) -> Build:

@@ -50,7 +50,7 @@ PYGPU_HOST_LACKS(cudaBindTexture, "has no texture references, as CUDA 12: use te
 PYGPU_HOST_LACKS(cudaBindTextureToArray,
                  "has no texture references, as CUDA 12: use texture objects")
 
-// As in CUDA, a number that converts to the null stream.
+// The number 0 converts to the null stream, as in CUDA; an enumerator would not.
 #define cudaStreamDefault 0x00
 
 using cudaError = cudaError_t;

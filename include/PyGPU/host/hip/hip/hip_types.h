@@ -68,7 +68,7 @@ constexpr auto hipMemAccessFlagsProtNone = cudaMemAccessFlagsProtNone;
 constexpr auto hipMemAccessFlagsProtReadWrite = cudaMemAccessFlagsProtReadWrite;
 constexpr auto hipMemPoolAttrReleaseThreshold = cudaMemPoolAttrReleaseThreshold;
 constexpr auto hipMemPoolAttrUsedMemCurrent = cudaMemPoolAttrUsedMemCurrent;
-// A number that converts to a null stream, as in HIP; cudaStreamDefault likewise.
+// The number 0 converts to the null stream, as in HIP; an enumerator would not.
 #define hipStreamDefault 0x00
 constexpr auto hipStreamNonBlocking = cudaStreamNonBlocking;
 constexpr auto hipEventDefault = cudaEventDefault;
