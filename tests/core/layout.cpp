@@ -191,10 +191,12 @@ TEST_CASE("a transpose permutes the indices") {
   CHECK_THROWS_AS(layout.transpose({0, 1}), std::invalid_argument);
 }
 
-TEST_CASE("reshapes read the memory in the order that was asked for") {
-  const Layout rows({2, 6}, 4);
+TEST_CASE("reshapes read the elements in the order that was asked for") {
+  const Layout rows({2, 6}, 4), columns({2, 6}, 4, Order::f);
   CHECK(rows.reshape({3, -1}, Order::c).strides() == Axes{16, 4});
-  CHECK(rows.reshape({3, 4}, Order::f).strides() == Axes{4, 12});
+  CHECK(columns.reshape({3, 4}, Order::f).strides() == Axes{4, 12});
+  CHECK(!rows.reshape_view({3, 4}, Order::f));
+  CHECK(!columns.reshape_view({3, 4}, Order::c));
   CHECK(rows.reshape({-1}, Order::c).shape() == Axes{12});
   CHECK(Layout({2, 0}, 4).reshape({0, 5}, Order::c).size() == 0);
   CHECK_THROWS_AS(rows.reshape({5, -1}, Order::c), std::invalid_argument);
