@@ -59,7 +59,8 @@ class GPUArray:
     def _size(self) -> int: ...
     _address: int
     _is_comparison_result: bool
-    _device: int | None
+    @property
+    def device(self) -> int | None: ...
     @property
     def mem_size(self) -> int: ...
     @property

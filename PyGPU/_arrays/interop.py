@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from PyGPU._runtime import capabilities, core, errors, on_device, order_after, state
+from PyGPU._runtime import capabilities, core, errors, order_after, state
 
 # DLPack's codes of memory kinds, then the kinds of this target.
 _KINDS = {
@@ -78,12 +78,12 @@ def from_dlpack(x, /, *, device=None, copy=None, stream=None):
             f"from_dlpack: copy=False: x is on device {here}, so an array on device {wanted} needs "
             "a copy"
         )
-    with on_device(here):
+    with core.device(here):
         array = core._import_dlpack(_capsule(x, copy), x, device_id, copy is True)
         _order(stream, array)
     if wanted != here:
         strides = core.empty_like(array).strides  # contiguous, the axes in the same order
-        with on_device(wanted):
+        with core.device(wanted):
             copied = core.GPUArray(array.shape, array.dtype, strides=strides)
             copied.set(array)
         return copied
@@ -223,7 +223,7 @@ def _from_interface(x, interface, stream):
     array = core._borrow_memory(x, address, interface["shape"], strides, _dtype(interface), wait)
     if array.size:
         here = errors.check(core.cudaPointerGetAttributes(array.ptr), "cudaPointerGetAttributes")
-        with on_device(here["device"]):
+        with core.device(here["device"]):
             if _version(interface) < 3:  # older versions have no stream to wait for
                 errors.check(core.cudaDeviceSynchronize(), "cudaDeviceSynchronize")
             elif producer is not None and producer != _LEGACY:

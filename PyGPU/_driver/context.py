@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyGPU._driver import enums
-from PyGPU._runtime import core, errors, extent, integer, on_device, state
+from PyGPU._runtime import core, errors, extent, integer, state
 
 if TYPE_CHECKING:
     from PyGPU._types import Device, Int
@@ -26,10 +26,20 @@ def ordinal_of(name: str, context: Context) -> int:
     return context.device._ordinal
 
 
-def _activate_top() -> None:
+def enter(contexts: list[Context]) -> None:
+    """Replace the entries of the thread's stack; the device of the last one becomes current.
+
+    Without entries, the device becomes current that was so before the first entry.
+    """
     stack = state.stack()
-    if stack:
-        errors.check(core.cudaSetDevice(stack[-1].device._ordinal), "cudaSetDevice")
+    if not stack:
+        state.set_device_below_contexts(state.current_device())
+    device = contexts[-1].device._ordinal if contexts else state.device_below_contexts()
+    status = core._set_contexts(stack, contexts, device)
+    if status and not contexts:  # a device that another process has to itself, perhaps
+        core.cudaGetLastError()
+        status = core._set_contexts(stack, contexts, -1)
+    errors.check(status, "cudaSetDevice")
 
 
 class Context:
@@ -62,12 +72,13 @@ class Context:
     def push(self) -> None:
         """Make this context the current one of the thread."""
         self._require_attached("push")
-        state.stack().append(self)
-        _activate_top()
+        enter([*state.stack(), self])
 
     @staticmethod
     def pop() -> None:
         """Remove the current context from the thread's stack; the context below becomes current.
+
+        Below the last context, the device is current that was so before the first one.
 
         Raises
         ------
@@ -76,8 +87,7 @@ class Context:
         """
         if not state.stack():
             raise errors.LogicError("Context.pop failed: no context is current in this thread")
-        state.stack().pop()
-        _activate_top()
+        enter(state.stack()[:-1])
 
     def detach(self) -> None:
         """Remove the context from the thread's stack for good.
@@ -85,10 +95,8 @@ class Context:
         The device's memory stays allocated, as the primary context belongs to the process.
         """
         self._require_attached("detach")
+        enter([context for context in state.stack() if context is not self])
         self._detached = True
-        stack = state.stack()
-        stack[:] = [context for context in stack if context is not self]
-        _activate_top()
 
     def _require_attached(self, what: str) -> None:
         if self._detached:
@@ -282,7 +290,7 @@ class Context:
     @property
     def handle(self) -> int:
         """Address of the CUcontext (int), for libraries that use the driver API."""
-        with on_device(self.device._ordinal):
+        with core.device(self.device._ordinal):
             return errors.check(core._context_handle(), "cuCtxGetCurrent")
 
     def __eq__(self, other: object) -> bool:

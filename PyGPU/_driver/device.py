@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyGPU._driver import enums
-from PyGPU._driver.context import KEY, Context
+from PyGPU._driver.context import KEY, Context, enter
 from PyGPU._driver.device_attributes import device_attribute
 from PyGPU._runtime import core, errors, integer, settings, state, warn
 
@@ -291,18 +291,16 @@ class Device:
             The device's context, on top of the thread's stack. ``pop()`` removes it.
         """
         context, chosen = Context(self, KEY), int(flags)
-        previous = state.current_device()
-        errors.check(core.cudaSetDevice(self._ordinal), "cudaSetDevice")
-        # Restore the previous device on failure only: cudaSetDevice would create a context there.
+        before = list(state.stack())
         try:
+            context.push()
             if chosen and core.cudaSetDeviceFlags(chosen & 0x1F):
                 core.cudaGetLastError()  # too late to choose: the primary context is in use
             errors.check(core.cudaFree(0), "make_context")
-        except errors.Error:
-            core.cudaSetDevice(previous)
+            return context
+        except BaseException:
+            enter(before)
             raise
-        state.stack().append(context)
-        return context
 
     def retain_primary_context(self) -> Context:
         """Return the device's context without making it current.
@@ -336,6 +334,9 @@ class Device:
         return isinstance(other, Device) and other._ordinal == self._ordinal
 
     def __hash__(self) -> int:
+        return self._ordinal
+
+    def __index__(self) -> int:
         return self._ordinal
 
     def __repr__(self) -> str:

@@ -21,7 +21,7 @@ from PyGPU._driver.copies import memcpy_dtoh, memcpy_htod_async
 from PyGPU._driver.module import Function
 from PyGPU._driver.reference_declarations import Declared
 from PyGPU._driver.references import Reference, SurfaceReference, TextureReference
-from PyGPU._runtime import core, errors, on_device, streams
+from PyGPU._runtime import core, errors, streams
 
 if TYPE_CHECKING:
     from PyGPU._types import ArgTypes, Block, Grid, StreamLike
@@ -148,7 +148,7 @@ class References:
                 self._is_used_anywhere = True
             if changed:
                 # TextureObject uses the current device for plain memory.
-                with on_device(self._module.device):
+                with core.device(self._module.device):
                     self._write(changed, stream)
             elif not any(_same(stream, one) for one in self._used):
                 self._used = [*self._used[:1], stream]
@@ -230,7 +230,7 @@ class References:
 def _wait_for_launches(device: int, anywhere: bool) -> None:
     """Wait until pending kernels have read the references; `anywhere`: also on unknown streams."""
     if anywhere:
-        with on_device(device):
+        with core.device(device):
             errors.check(core.cudaDeviceSynchronize(), "cudaDeviceSynchronize")
     else:
         errors.check(core._wait_for_work(device), "cudaStreamSynchronize")

@@ -3,7 +3,7 @@
 from PyGPU._runtime import errors, hooks, programs, settings, state, streams, targets
 from PyGPU._runtime.arguments import device_address, extent, integer, require_array
 from PyGPU._runtime.capabilities import capabilities
-from PyGPU._runtime.devices import are_several, beside_first, on_device
+from PyGPU._runtime.devices import are_several, beside_first
 from PyGPU._runtime.encoding import encoded, encoded_word, in_text
 from PyGPU._runtime.exceptions import CompileError, CompilerMissing
 from PyGPU._runtime.installation import PACKAGE, include_root
@@ -33,7 +33,6 @@ __all__ = [
     "in_text",
     "include_root",
     "integer",
-    "on_device",
     "order_after",
     "programs",
     "require_array",

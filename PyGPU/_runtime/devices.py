@@ -1,10 +1,9 @@
-"""Work on another device than the current one, such as the device of an array."""
+"""Functions that run on the device of an array, though another one is current."""
 
 from __future__ import annotations
 
-import contextlib
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PyGPU._runtime import errors
@@ -12,30 +11,6 @@ from PyGPU._runtime.targets import core
 
 if TYPE_CHECKING:
     from PyGPU._types import P, R
-
-
-@contextlib.contextmanager
-def on_device(device: int) -> Iterator[None]:
-    """Make a device current in this thread for the time of a ``with`` block.
-
-    Raises
-    ------
-    LogicError
-        If the device cannot be set, or the previous device cannot be restored. An exception of the
-        block is not replaced by an error of restoring.
-    """
-    before = errors.check(core.cudaGetDevice(), "cudaGetDevice")
-    if device == before:
-        yield
-        return
-    errors.check(core.cudaSetDevice(device), "cudaSetDevice")
-    try:
-        yield
-    except BaseException:
-        if core.cudaSetDevice(before):
-            core.cudaGetLastError()
-        raise
-    errors.check(core.cudaSetDevice(before), "cudaSetDevice")
 
 
 @functools.cache
@@ -46,7 +21,7 @@ def are_several() -> bool:
 
 def _device_of(array: object) -> int | None:
     """Return the ordinal of an array's device; None if there is one device or no array memory."""
-    return array._device if are_several() and isinstance(array, core.GPUArray) else None
+    return array.device if are_several() and isinstance(array, core.GPUArray) else None
 
 
 def beside_first(function: Callable[P, R]) -> Callable[P, R]:
@@ -60,7 +35,7 @@ def beside_first(function: Callable[P, R]) -> Callable[P, R]:
         device = _device_of(array)
         if device is None:
             return function(*args, **kwargs)
-        with on_device(device):
+        with core.device(device):
             return function(*args, **kwargs)
 
     return run

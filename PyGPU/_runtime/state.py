@@ -41,6 +41,17 @@ def stack() -> list[Any]:
     return contexts
 
 
+def device_below_contexts() -> int:
+    """Return the device that was current in the thread before its first context."""
+    device: int = _thread.device
+    return device
+
+
+def set_device_below_contexts(device: int) -> None:
+    """Keep the device that is current in the thread before its first context."""
+    _thread.device = device
+
+
 def current_device() -> int:
     """Return the ordinal of the calling thread's device, or raise RuntimeError without a device."""
     return errors.check(core.cudaGetDevice(), "cudaGetDevice")

@@ -27,6 +27,7 @@ void make_pybind11_ready();
 void bind_status(py::module_& m);
 void bind_constants(py::module_& m);
 void bind_device(py::module_& m);
+void bind_device_scope(py::module_& m);
 void bind_stream(py::module_& m);
 void bind_graph(py::module_& m);
 void bind_owners(py::module_& m);

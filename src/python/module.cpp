@@ -40,6 +40,7 @@ void fill(py::module_& m) {
   bind_status(m);
   bind_constants(m);
   bind_device(m);
+  bind_device_scope(m);
   bind_stream(m);
   bind_graph(m);
   bind_owners(m);

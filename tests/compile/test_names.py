@@ -143,6 +143,10 @@ def test_overloads():
 
 def test_casts():
     text = "__global__ void g(float *x) { *x = 1; } __global__ void g(int *x) { *x = 2; }"
+    if PyGPU.target == "hip":
+        with pytest.raises(errors.CompileError, match=r"HIPRTC takes no casts such as '\(void"):
+            SourceModule(text, no_extern_c=True, name_expressions=["(void(*)(float*))g"])
+        return
     module = SourceModule(text, no_extern_c=True, name_expressions=["(void(*)(float*))g"])
     x = gpuarray.zeros(1, np.float32)
     for name in ("(void(*)(float*))g", "(void (*)(float *)) g"):
@@ -163,6 +167,15 @@ def test_variables_that_a_condition_excludes():
     assert module.get_global("q::C")[1] == 16
     with pytest.raises(errors.LogicError, match="'q::v' not found"):
         module.get_global("q::v")
+
+
+@pytest.mark.no_device
+def test_names_from_amds_compiler_without_a_device():
+    needs.compiler("hiprtc")
+    made = build.build_for(build.Request(TEXT, extern_c=False, expressions=REQUESTED), "gfx90a")
+    assert made.names["&scale<float>"] == "_Z5scaleIfEvPT_"
+    assert made.names["::scale<int>"] == "_Z5scaleIiEvPT_"
+    assert made.names["&q::C"] == "_ZN1q1CE"  # a variable that nobody asked for
 
 
 @pytest.mark.no_device

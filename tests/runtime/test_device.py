@@ -62,9 +62,10 @@ def test_synchronize():
 
 
 ELSEWHERE = """
+import threading
+
 import PyGPU
-from PyGPU import driver, errors
-from PyGPU._runtime import core, devices, on_device
+from PyGPU import driver, errors, gpuarray
 
 def here():
     return errors.check(PyGPU.cudaGetDevice())
@@ -76,40 +77,50 @@ def raised(call, kind):
         return error
     raise AssertionError("nothing raised")
 
-with on_device(1):
+with PyGPU.device(1):
     assert here() == 1
-    with on_device(0):
+    with PyGPU.device(0):
         assert here() == 0
     assert here() == 1
 assert here() == 0
 
 def fail():
-    with on_device(1):
+    with PyGPU.device(1):
         raise KeyError("of the work")
 
 raised(fail, KeyError)
 assert here() == 0
-raised(on_device(7).__enter__, driver.LogicError)
+raised(PyGPU.device(7).__enter__, driver.LogicError)
 assert here() == 0
 raised(lambda: driver.Device(1).make_context("no flags"), (TypeError, ValueError))
 assert here() == 0
 
-class Failing:
-    # Cannot go back to device 0.
+one = PyGPU.device(1)
+with one:
+    assert "has not ended" in str(raised(one.__enter__, RuntimeError))
+    assert here() == 1
+with one:
+    PyGPU.cudaSetDevice(0)
+with one:
+    pass
+one.__exit__(None, None, None)
+assert here() == 0
+with PyGPU.device(driver.Device(1)), PyGPU.device(1):
+    a = gpuarray.zeros(3, "f4")
+    assert a.device == a[1:].device == (a + 1).device == 1
+assert gpuarray.empty(0, "f4").device is None
+assert a.device == 1 and gpuarray.zeros(3, "f4").device == 0
 
-    def __getattr__(self, name):
-        return getattr(core, name)
+one.__enter__()
+del one  # what an interrupt before __exit__ does
+assert here() == 0
+entered = PyGPU.device(1)
+thread = threading.Thread(target=entered.__enter__)
+thread.start(), thread.join()
+del entered, thread  # another thread's device is not restored in this one
+with PyGPU.device(0):
+    assert here() == 0
 
-    def cudaSetDevice(self, device):
-        return core.cudaSetDevice(device if device else 7)
-
-def work():
-    with on_device(1):
-        pass
-
-devices.core = Failing()
-assert "cudaSetDevice" in str(raised(work, driver.LogicError))
-PyGPU.cudaSetDevice(0)
 raised(fail, KeyError)
 assert not PyGPU.cudaGetLastError()
 """

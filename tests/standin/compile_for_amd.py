@@ -104,8 +104,9 @@ def outcome(path, arch, wavefront):
             text["source"],
             text["name"],
             words_of(text, arch, wavefront),
-            text["expressions"],
+            (),
             "Code",
+            text["expressions"],
         )
     except errors.CompileError as error:
         if lacking := re.search(_LACKS, error.stderr or ""):

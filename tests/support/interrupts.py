@@ -190,6 +190,11 @@ def _capture_that_fails():
         pass
 
 
+def _device():
+    with core.device(core.cudaGetDeviceCount()[0] - 1):
+        pass
+
+
 def _is_registered():
     status = core.cudaHostUnregister(_BUFFER.ctypes.data)
     core.cudaGetLastError()
@@ -233,6 +238,7 @@ CALLS = {
     "an array": _array,
     "a capture": _capture,
     "a capture whose body fails": _capture_that_fails,
+    "a current device": _device,
 }
 
 

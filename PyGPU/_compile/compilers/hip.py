@@ -85,9 +85,23 @@ def _words(job: Job) -> list[str]:
     return words + options.without_nvidias()
 
 
+def _as_hiprtc_takes_it(expression: str) -> str:
+    """Return an equal name expression that HIPRTC takes, or raise CompileError."""
+    name = expression.strip()
+    if name.startswith("("):
+        raise CompileError(
+            f"name_expressions: HIPRTC takes no casts such as {expression!r}: get_function finds "
+            "an overloaded kernel by its mangled name (_Z1fPf), name_expressions an instance "
+            "of a template (f<float>)"
+        )
+    # HIPRTC compiles a name that begins with "::", but does not find it.
+    return name[2:].lstrip() if name.startswith("::") else name
+
+
 def _compile(job: Job, words: list[str]) -> Entry:
     request, options = job.request, job.options
     text = options.numbered(request.name, headers.wrapped(request.source, request.extern_c))
+    spelled = {one: _as_hiprtc_takes_it(one) for one in request.expressions}
     entry, parameters = kernel_types.compiled(
         request.source,
         options.macros,
@@ -97,8 +111,10 @@ def _compile(job: Job, words: list[str]) -> Entry:
             dynamic_shared.alignas_first(text).join(_BOTH_SIDES) + kernel_types.questions(asked),
             request.name,
             words,
-            [*dict.fromkeys([*request.expressions, *names])],
+            [*dict.fromkeys(spelled.values())],
             "Code",
+            [*dict.fromkeys(name for name in names if name not in spelled.values())],
         ),
     )
-    return entry._replace(parameters=parameters)
+    requested = {one: entry.names[spelling] for one, spelling in spelled.items()}
+    return entry._replace(parameters=parameters, names={**entry.names, **requested})

@@ -92,7 +92,13 @@ class Library:
         return list(numbers)
 
     def compile(
-        self, source: str, name: str, options: list[str], expressions: Sequence[str], want: str
+        self,
+        source: str,
+        name: str,
+        options: list[str],
+        expressions: Sequence[str],
+        want: str,
+        optional: Sequence[str] = (),
     ) -> Entry:
         """Compile a text.
 
@@ -106,6 +112,8 @@ class Library:
             C++ names, such as ``axpy<float>``, to look up in the image.
         want : {"CUBIN", "PTX", "LTOIR", "Code"}
             Kind of image.
+        optional : sequence of str, optional
+            Further C++ names; those that the compiler has no name for are left out.
 
         Returns
         -------
@@ -128,7 +136,7 @@ class Library:
             None,
         )
         try:
-            for expression in expressions:
+            for expression in (*expressions, *optional):
                 self.check("AddNameExpression", program, expression.encode())
             words = [encoded_word(option) for option in options]
             with _lock:
@@ -143,9 +151,13 @@ class Library:
                     stderr=log,
                 )
             names = {}
-            for expression in expressions:
+            for expression in (*expressions, *optional):
                 lowered = ctypes.c_char_p()
-                self.check("GetLoweredName", program, expression.encode(), ctypes.byref(lowered))
+                wanted = (program, expression.encode(), ctypes.byref(lowered))
+                if expression in expressions:
+                    self.check("GetLoweredName", *wanted)
+                elif self.call("GetLoweredName", *wanted):
+                    continue
                 names[expression] = (lowered.value or b"").decode()
             return Entry(self._bytes(program, want), log, names)
         finally:

@@ -79,6 +79,9 @@ inline StreamRef default_stream() {
   return capture ? capture->stream() : StreamRef();
 }
 
+// Make a device current, also while this thread captures a stream.
+cudaError_t set_device(int device);
+
 // Record the event on the stream. In a capture it gets no time.
 Status record(Event& event, const StreamRef& stream);
 

@@ -132,6 +132,13 @@ void Capture::uses(const std::shared_ptr<Storage>& storage, const StreamRef& str
     owners.used.push_back(storage);
 }
 
+cudaError_t set_device(int device) {
+  if (!Capture::current()) return cudaSetDevice(device);
+  // The first use of a device may allocate, which would invalidate the capture.
+  const RelaxedCaptureMode relaxed = relax_capture_mode();
+  return cudaSetDevice(device);
+}
+
 Status record(Event& event, const StreamRef& stream) {
   const Status status = cudaEventRecord(event.get(), stream.handle);
   if (status.failed()) return status;

@@ -287,11 +287,24 @@ Examples
       c, "_address", [](const GPUArray& a) { return number_of(a.core.address()); },
       "Address like ``ptr``, for PyGPU's own work: reading it does not expose the memory.");
   property(
-      c, "_device",
+      c, "device",
       [](const GPUArray& a) {
         return a.core.address() ? py::object(py::int_(a.core.device())) : py::none();
       },
-      "Ordinal of the array's device; None without elements.");
+      R"(Device of the array's memory.
+
+Returns
+-------
+int or None
+    Ordinal of the device; None without elements, as the array then has no memory.
+
+Examples
+--------
+>>> import numpy as np
+>>> from PyGPU import gpuarray
+>>> gpuarray.to_gpu(np.arange(3)).device
+0
+)");
   property(c, "ptr", &address, "Device address of the first element; 0 without elements.");
   ctypes_parameter(c);
   attribute(

@@ -191,12 +191,7 @@ void bind_device(py::module_& m) {
       {{"device"}});
   def(m, "cudaSetDevice",
       [](int device) {
-        return call([device]() -> Status {
-          if (!Capture::current()) return cudaSetDevice(device);
-          // The first use of a device may allocate, which would invalidate the capture.
-          const RelaxedCaptureMode relaxed = relax_capture_mode();
-          return cudaSetDevice(device);
-        });
+        return call([device]() -> Status { return set_device(device); });
       },
       docs::cudaSetDevice_text, {{"device"}});
   def(
