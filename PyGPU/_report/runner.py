@@ -124,7 +124,8 @@ class _Process(contextlib.ExitStack):
     def results(self, first: str, limit: float, started: Callable[[str], None]) -> Iterator[Result]:
         """Yield results until the process ends; an end during a check is the check's result."""
         current: str | None = first  # while the process starts
-        begin, found = time.monotonic(), []
+        begin = time.monotonic()
+        found: list[Any] = []
         while True:
             try:
                 told = self._line(begin + limit)
