@@ -261,7 +261,9 @@ def choose() -> tuple[ModuleType, str, dict[str, str]]:
 
 
 def _is_command() -> bool:
-    """Report whether ``python -m PyGPU`` runs, whose user needs the reason without a traceback."""
+    """Report whether ``python -m PyGPU`` or ``pygpu`` runs, whose user needs no traceback."""
+    if sys.argv and os.path.basename(sys.argv[0]) == "pygpu":
+        return True
     words = getattr(sys, "orig_argv", [])  # since Python 3.10
     asked = "-mPyGPU" in words or ("-m", "PyGPU") in zip(words, words[1:])
     return asked and sys.argv[:1] == ["-m"]  # until the module is found
