@@ -1,6 +1,6 @@
-"""``python -m PyGPU doctor``: what is wrong with this machine, and what to do about it.
+"""``python -m PyGPU doctor``: faults of this machine, and their remedies.
 
-Exit status: 0 if nothing fails, 1 if something does, 2 for arguments that make no sense.
+Exit status: 0 without a FAIL, 1 with one, 2 for invalid arguments.
 """
 
 from __future__ import annotations

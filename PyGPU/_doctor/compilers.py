@@ -83,6 +83,5 @@ def headers() -> Iterator[Finding]:
         else:
             yield warn(
                 f"no headers of {vendor.toolkit} go with {path}",
-                f"Install {vendor.toolkit}'s headers, if kernels include them (cuda_fp16.h is "
-                "one).",
+                f"Install the headers of {vendor.toolkit}, if kernels include them.",
             )

@@ -38,7 +38,7 @@ def memory() -> Iterator[Finding]:
 
 
 def _rate(copy: Any) -> float:
-    """Return the rate of a copy in GB/s: the better one of two, in GB/s."""
+    """Return the rate of a copy in GB/s, the better of two runs."""
     times = []
     for _ in range(2):
         start = time.perf_counter()

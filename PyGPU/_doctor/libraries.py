@@ -22,13 +22,13 @@ def variables() -> Iterator[Finding]:
         try:
             toolkits.check_named(toolkit)
         except toolkits.Misnamed as error:
-            yield of_error(vendor.is_built, error)
+            yield of_error(vendor.is_used, error)
             continue
         if len({os.path.realpath(value) for value in values.values()}) > 1:
             first, *others = values
             yield warn(
                 f"{text} differ: {first} counts",
-                f"Give {' and '.join(others)} the value of {first}, or unset it.",
+                f"Set {' and '.join(others)} to the value of {first}, or unset it.",
             )
         elif values:
             yield ok(text)

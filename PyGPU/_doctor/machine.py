@@ -32,7 +32,7 @@ def nodes(root: str = "") -> Iterator[Finding]:
         if paths:  # the nodes of /dev/dri may be another vendor's
             paths += [path for group in others for path in _existing(group, root)]
         if missing and (vendor.is_built or paths):
-            yield fault(vendor.is_used, missing, vendor.driver_remedy)
+            yield warn(missing, vendor.driver_remedy)  # the check of the runtime decides
         if not paths:
             continue
         found = True
@@ -54,7 +54,7 @@ def _permissions(
     paths = [*paths, *(root + path for path in control if path not in absent)]
     closed = [path for path in paths if not os.access(path, os.R_OK | os.W_OK)]
     for path in closed:
-        yield fault(vendor.is_built, *closed_node(path, os.stat(path)))
+        yield fault(vendor.is_used, *closed_node(path, os.stat(path)))
     for path in absent:
         yield warn(
             f"{path} is missing, though the device nodes exist",

@@ -14,6 +14,7 @@ from PyGPU._doctor.vendors import OWN, Vendor
 from PyGPU._runtime import capabilities, core, errors, targets
 
 _TOO_OLD = 35  # cudaErrorInsufficientDriver
+_UNKNOWN = (9, 0)  # HIPRTC of ROCm 5 to 7, if the name of its file has no version
 
 
 def version(number: int) -> tuple[int, int]:
@@ -28,6 +29,10 @@ def driver() -> Iterator[Finding]:
     count, status = core.cudaGetDeviceCount()
     numbers = [core.cudaRuntimeGetVersion()[0], core.cudaDriverGetVersion()[0]]
     library = targets.runtime_library(capabilities.target)
+    if OWN is not None and not numbers[1]:
+        own = ".".join(map(str, version(numbers[0])))
+        yield fault(True, f"runtime {own}, no driver: {status.name}", OWN.driver_remedy)
+        return
     yield from judged(numbers[0], numbers[1], status.code, library)
     if status:
         yield fault(True, *_no_device(status))
@@ -48,7 +53,7 @@ def compiler(vendor: Vendor, own: tuple[int, int], driver: tuple[int, int]) -> I
     own, driver : (int, int)
         Versions of the compiler and the driver.
     """
-    if own[0] > driver[0]:
+    if own[0] > driver[0] and own != _UNKNOWN:
         yield warn(
             f"{vendor.compiler} {own[0]}.{own[1]} is newer than the driver, which is for "
             f"{driver[0]}.{driver[1]}: kernels may not load",
@@ -63,23 +68,23 @@ def judged(runtime: int, driver: int, code: int, library: str | None) -> Iterato
     Parameters
     ----------
     runtime, driver : int
-        Versions, as the runtime reports them; 0: no driver.
+        Versions, as the runtime reports them.
     code : int
         Status of the first call.
     library : str or None
         The vendor's library that this process has loaded.
     """
     own, others = (".".join(map(str, version(number))) for number in (runtime, driver))
-    text = f"runtime {own}, driver for {others if driver else 'none'}"
+    text = f"runtime {own}, driver for {others}"
     text += f", {library}" if library else ""
-    if code == _TOO_OLD or (driver and version(driver)[0] < version(runtime)[0]):
+    if code == _TOO_OLD or version(driver)[0] < version(runtime)[0]:
         yield fault(
             True,
-            f"{text}: the driver is too old for the runtime" if driver else f"{text}: no driver",
+            f"{text}: the driver is too old for the runtime",
             f"Install a driver for version {own} or newer, or install PyGPU again with a toolkit "
             "of the driver's version.",
         )
-    elif driver and version(driver) < version(runtime):
+    elif version(driver) < version(runtime):
         yield warn(
             f"{text}: the driver is older than the runtime",
             "Update the driver, if calls or PTX are reported as not supported.",

@@ -21,10 +21,12 @@ def choice() -> Iterator[Finding]:
     if targets.reason != targets.NO_GPU:
         return
     for vendor in VENDORS:
-        why = targets.refused[vendor.target]
+        why, is_missing = targets.refused[vendor.target], targets.missing_node(vendor.target)
+        if vendor.is_built and (is_missing or targets.hidden_from(vendor.target)):
+            continue  # the checks of nodes and of visibility report it
         if vendor.is_built:
             yield warn(f"{vendor.target} is built but not used: {why}", _remedy(vendor, why))
-        elif not targets.missing_node(vendor.target):
+        elif not is_missing:
             yield warn(
                 f"{vendor.name} GPUs are here, but the target {vendor.target} is not built",
                 f"Install {vendor.toolkit}, then PyGPU again with "
@@ -33,8 +35,6 @@ def choice() -> Iterator[Finding]:
 
 
 def _remedy(vendor: Vendor, why: str) -> str:
-    if targets.hidden_from(vendor.target):
-        return "Unset the variable, or name a device that exists."
     if "do not load" in why:
         return (
             f"Load the module of {vendor.toolkit}, add the library's folder to LD_LIBRARY_PATH, or "

@@ -21,7 +21,7 @@ _Tell = Callable[[dict[str, Any]], None]
 
 
 def _run(package: str, name: str, tell: _Tell) -> str:
-    """Run a check. Tell the parent process of each item of a generator; return another's text."""
+    """Run a check: send a generator's items to the parent process, or return the check's text."""
     group, _, function = name.partition(".")
     result = getattr(hooks.loaded(f"{package}.{group}"), function)()
     if isinstance(result, Iterator):

@@ -107,7 +107,7 @@ def test_variables_of_the_build_and_the_tests_are_no_mistakes(monkeypatch):
     ("why", "remedy"),
     [
         ("its libraries do not load: libamdhip64.so.6", "LD_LIBRARY_PATH"),
-        ("no AMD device node (/dev/kfd)", "--device /dev/kfd"),
+        ("the driver's library is not found", "--device /dev/kfd"),
     ],
 )
 def test_a_target_that_cannot_be_used(why, remedy, monkeypatch):
@@ -116,8 +116,9 @@ def test_a_target_that_cannot_be_used(why, remedy, monkeypatch):
     monkeypatch.setattr(target.targets, "reason", target.targets.NO_GPU)
     monkeypatch.setattr(target.targets, "refused", {"cuda": why, "hip": why})
     monkeypatch.setattr(target.targets, "is_built", lambda name: name == AMD.target)
-    monkeypatch.setattr(target.targets, "missing_node", lambda name: "none")
-    _, found = target.choice()
+    monkeypatch.setattr(target.targets, "missing_node", lambda name: None)
+    _, other, found = target.choice()
+    assert "NVIDIA GPUs are here" in other.found and "PYBIND_GPU_TARGET=cuda" in other.remedy
     assert found.state == "WARN" and why in found.found and remedy in found.remedy
 
 

@@ -91,6 +91,7 @@ def test_the_age_of_a_compiler():
     (found,) = compilers.age(AMD, "/x", (5, 1))
     assert "hiprtc 5.1: /x is too old" in found.found and "PYGPU_HIPRTC" in found.remedy
     assert not [*runtime.compiler(NVIDIA, (12, 8), (12, 4))]
+    assert not [*runtime.compiler(AMD, (9, 0), (6, 4))], "HIPRTC reports no version"
     (found,) = runtime.compiler(NVIDIA, (13, 0), (12, 4))
     assert "newer than the driver" in found.found and "PYGPU_NVRTC" in found.remedy
 
@@ -112,8 +113,6 @@ def test_a_driver_that_is_too_old():
     (found,) = runtime.judged(13000, 12040, 35, "/usr/lib/libcuda.so.1")
     assert "runtime 13.0, driver for 12.4, /usr/lib/libcuda.so.1" in found.found
     assert found.state == "FAIL" and "driver for version 13.0" in found.remedy
-    (found,) = runtime.judged(12080, 0, 35, None)
-    assert "no driver" in found.found and found.state == "FAIL"
     assert [one.state for one in runtime.judged(12080, 12040, 0, None)] == ["WARN"]
     assert [one.state for one in runtime.judged(12080, 13000, 0, None)] == ["OK"]
     (found,) = runtime.judged(60443484, 60443484, 0, None)
