@@ -25,10 +25,21 @@ def device_memory() -> Iterator[Finding]:
     if OWN is None:
         yield ok("mpi4py is installed: every MPI accepts the memory of the target host")
         return
-    importlib.import_module("mpi4py").rc.initialize = False
-    module = importlib.import_module("mpi4py.MPI")
+    try:
+        importlib.import_module("mpi4py").rc.initialize = False
+        module = importlib.import_module("mpi4py.MPI")
+    except (ImportError, OSError, RuntimeError) as error:  # mpi4py's wheels have no MPI library
+        yield warn(
+            f"mpi4py is installed, but does not load: {str(error).splitlines()[0]}",
+            "Load the module of an MPI library, or add the library's folder to LD_LIBRARY_PATH.",
+        )
+        return
     name = module.Get_library_version().strip("\0 \n").splitlines()[0]
-    yield judged(name, answer(OWN, ctypes.CDLL(module.__file__), _description()))
+    name = name.partition(",")[0]
+    # MPICH ends a process that asks before MPI_Init; MPI_Init may fail outside of a job.
+    is_open_mpi = name.startswith("Open MPI")
+    library = ctypes.CDLL(module.__file__) if is_open_mpi else None
+    yield judged(name, answer(OWN, library, _description() if is_open_mpi else ""))
 
 
 def _description() -> str:
@@ -47,8 +58,8 @@ def answer(vendor: Vendor, library: Any, description: str) -> bool | None:
     ----------
     vendor : Vendor
         Vendor of the devices.
-    library : object
-        Functions of the MPI library.
+    library : object or None
+        Functions of the MPI library, if they may be called before MPI_Init.
     description : str
         Output of ``ompi_info``. Open MPI 5 answers its query only after MPI_Init.
     """
@@ -65,9 +76,9 @@ def judged(name: str, supports: bool | None) -> Finding:
     """Return whether an MPI library accepts device memory; None: unknown."""
     if supports:
         return ok(f"{name}: accepts device memory")
-    doubt = "does not report" if supports is None else "reports no"
+    unknown = "before MPI_Init, it is unknown whether it accepts device memory"
     return warn(
-        f"{name}: {doubt} support of device memory",
+        f"{name}: {unknown if supports is None else 'it does not accept device memory'}",
         "Pass host arrays to MPI, or use an MPI that is built for the GPU (Cray MPICH: set "
         "MPICH_GPU_SUPPORT_ENABLED=1).",
     )

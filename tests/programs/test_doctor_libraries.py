@@ -155,20 +155,32 @@ def test_an_mpi_that_is_not_installed(monkeypatch):
     assert not [*mpi.device_memory()]
 
 
+def test_an_mpi_whose_library_is_missing(monkeypatch):
+    def refused(name):
+        raise RuntimeError("cannot load MPI library\nlibmpi.so: no such file")
+
+    monkeypatch.setattr(mpi, "OWN", AMD)
+    monkeypatch.setattr(mpi.importlib.util, "find_spec", lambda name: True)
+    monkeypatch.setattr(mpi.importlib, "import_module", refused)
+    (found,) = mpi.device_memory()
+    assert found.state == "WARN" and found.found.endswith("cannot load MPI library")
+
+
 def test_what_an_mpi_reports(monkeypatch):
     for name in mpi._SWITCHES:
         monkeypatch.delenv(name, raising=False)
     yes = SimpleNamespace(MPIX_Query_cuda_support=lambda: 1, MPIX_Query_rocm_support=lambda: 0)
     assert mpi.answer(NVIDIA, yes, "") is True and mpi.answer(AMD, yes, "") is False
     assert mpi.answer(AMD, yes, "mca:accelerator:rocm:version:5.0") is True
-    assert mpi.answer(AMD, object(), "") is None
+    assert mpi.answer(AMD, None, "") is None
     monkeypatch.setenv("MPICH_GPU_SUPPORT_ENABLED", "1")
-    assert mpi.answer(AMD, object(), "") is True
+    assert mpi.answer(AMD, None, "") is True
     assert [mpi.judged("MPI", one).state for one in (True, False, None)] == ["OK", "WARN", "WARN"]
-    assert "reports no support" in mpi.judged("MPI", False).found
+    assert mpi.judged("MPI", False).found == "MPI: it does not accept device memory"
+    assert "unknown whether it accepts" in mpi.judged("MPI", None).found
 
 
 def test_an_mpi_that_is_installed():
     needs.module("mpi4py.MPI")
-    rows = doctor("--only", "mpi")
+    rows = doctor("--only", "mpi.")
     assert [row["state"] for row in rows] == ["OK"]
