@@ -1,29 +1,24 @@
-"""``python -m PyGPU``: show the targets that are built, the one in use, and why the others are not.
+"""``python -m PyGPU``, or ``pygpu``: the commands of PyGPU.
 
-``python -m PyGPU run script.py args...`` runs a PyCUDA program unchanged, and so does
-``python -m PyGPU run -m module args...``; with ``--numpy-compat`` after ``run``, NumPy's old names
-exist. ``python -m PyGPU.debug script.py args...`` compiles its kernels for a debugger.
-``python -m PyGPU cache [--clear]`` shows the cache of compiled kernels, or clears it.
-``python -m PyGPU compile mine.cu --arch gfx942,sm_90 -o folder`` compiles kernels ahead of time.
-``python -m PyGPU build mine.cu -o libmine.so --target host`` builds a shared library from sources,
-and ``python -m PyGPU cxx g++ ...`` runs a compiler on CUDA sources for the target `host`.
-``python -m PyGPU --cflags --ldflags --target cuda`` prints options for the target's compiler.
-``python -m PyGPU bench`` measures this machine; ``python -m PyGPU report -o file`` checks it and
-writes a report to send. ``--help`` after a command shows its options.
+Without a command, it shows the targets that are built, the one in use, and why the others are not.
+``--help`` lists the commands, and ``--help`` after a command its options.
+``--cflags --target cuda`` prints options for the target's compiler.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import PyGPU
 from PyGPU._as_pycuda.run import run
 from PyGPU._compile import cache_command, compile_command
-from PyGPU._runtime import PACKAGE, capabilities, errors, hooks, targets
+from PyGPU._runtime import PACKAGE, capabilities, errors, hooks, state, targets
 
 
 def report() -> dict[str, Any]:
@@ -91,33 +86,13 @@ def flags(parser: argparse.ArgumentParser, given: argparse.Namespace) -> str:
         parser.error(str(error))
 
 
-def main() -> None:
-    """Run the command that the first argument names, or print the facts."""
-    arguments = sys.argv[1:]
-    if arguments[:1] == ["run"]:
-        run(arguments[1:])  # most arguments are the program's
-        return
-    if arguments[:1] == ["cache"]:
-        cache_command.main(arguments[1:])
-        return
-    if arguments[:1] == ["compile"]:
-        sys.exit(compile_command.main(arguments[1:]))
-    if arguments[:1] == ["build"]:
-        command = hooks.loaded("PyGPU._library.build_command")
-        sys.exit(command.main(arguments[1:], PyGPU.build))
-    if arguments[:1] == ["cxx"]:
-        command = hooks.loaded("PyGPU._library.cxx_command")
-        sys.exit(command.main(arguments[1:]))
-    if arguments[:1] == ["report"]:
-        command = hooks.loaded("PyGPU._report.command")
-        sys.exit(command.main(arguments[1:]))
-    if arguments[:1] == ["bench"]:
-        bench = hooks.loaded("PyGPU._bench.command")  # only this command needs the module
-        sys.exit(bench.main(arguments[1:]))
+def info(arguments: list[str]) -> None:
+    """Print the facts, or options for compilers."""
     parser = argparse.ArgumentParser(
-        prog="python -m PyGPU",
-        description=__doc__,
+        prog=_program(),
+        description=_commands(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="%(prog)s [command] [options]",
     )
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--version", action="version", version=f"PyGPU {PyGPU.__version__}")
@@ -141,7 +116,13 @@ def main() -> None:
     parser.add_argument(
         "--arch", help="architectures, such as sm_80,sm_90; by default the device's"
     )
-    given = parser.parse_args()
+    parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
+    given = parser.parse_args(arguments)
+    if given.command is not None:
+        parser.error(
+            f"{given.command!r}: no such command; expected one of {', '.join(COMMANDS)}, before "
+            "all options"
+        )
     if given.cmakedir:
         print(PACKAGE / "cmake")
         return
@@ -155,6 +136,94 @@ def main() -> None:
         print(json.dumps(facts, indent=2))
     else:
         show(facts)
+
+
+def debug(arguments: list[str]) -> None:
+    """Run a program with kernels for a debugger, as ``python -m PyGPU.debug`` does."""
+    state.set_debugging()
+    run(arguments, "python -m PyGPU debug")
+
+
+def build(arguments: list[str]) -> int:
+    """Build a shared library."""
+    command = hooks.loaded("PyGPU._library.build_command")
+    return int(command.main(arguments, PyGPU.build))
+
+
+def by_module(module: str) -> Callable[[list[str]], Any]:
+    """Return the command `main` of a module that only this command needs."""
+    return lambda arguments: hooks.loaded(module).main(arguments)
+
+
+class Command(NamedTuple):
+    """A command: its line in the help, an example of its arguments, its function."""
+
+    meaning: str
+    example: str
+    main: Callable[[list[str]], Any]
+
+
+COMMANDS = {
+    "info": Command("show the targets, the one in use and its devices", "", info),
+    "doctor": Command(
+        "find what is wrong on this machine, with remedies",
+        "--json",
+        by_module("PyGPU._doctor.command"),
+    ),
+    "run": Command(
+        "run a PyCUDA program unchanged; run -m module runs a module",
+        "script.py arguments...",
+        run,
+    ),
+    "debug": Command("run it with kernels for a debugger", "script.py arguments...", debug),
+    "bench": Command(
+        "measure this machine, beside CuPy and torch", "--peers", by_module("PyGPU._bench.command")
+    ),
+    "report": Command(
+        "try every part, and write a report to send",
+        "-o report.txt",
+        by_module("PyGPU._report.command"),
+    ),
+    "cache": Command("show or clear the cache of compiled kernels", "--clear", cache_command.main),
+    "compile": Command(
+        "compile kernels ahead of time, without a GPU",
+        "mine.cu --arch gfx942,sm_90 -o folder",
+        compile_command.main,
+    ),
+    "build": Command(
+        "build a shared library from CUDA sources", "mine.cu -o libmine.so --target host", build
+    ),
+    "cxx": Command(
+        "run a C++ compiler on CUDA sources for the target host",
+        "g++ -c mine.cu -o mine.o",
+        by_module("PyGPU._library.cxx_command"),
+    ),
+}
+
+
+def _program() -> str:
+    """Return the name by which the user has called the program."""
+    is_script = os.path.basename(sys.argv[0]) == "pygpu"
+    return "pygpu" if is_script else "python -m PyGPU"
+
+
+def _commands() -> str:
+    """Return the commands for the help: the meaning of each, and an example."""
+    lines = ["commands, with an example of each; without a command: info"]
+    for name, command in COMMANDS.items():
+        lines.append(f"  {name:8}  {command.meaning}")
+        lines.append(f"{'':12}{' '.join(filter(None, [_program(), name, command.example]))}")
+    return "\n".join([*lines, "", "--help after a command shows its options."])
+
+
+def main() -> None:
+    """Run the command that the first argument names, or print the facts."""
+    words = sys.argv[1:]
+    if not words or words[0] not in COMMANDS:
+        words.insert(0, "info")
+    status = COMMANDS[words[0]].main(words[1:])
+    if status:
+        sys.exit(status)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ BY_NAME = {
     "_runtime": {"src/python"},
     "_as_pycuda": {"driver", "gpuarray"},
     "_bench": {"cumath", "curandom", "driver", "elementwise", "gpuarray", "scan"},
+    "_doctor": {"compiler", "driver"},
     "_report": {
         "compiler",
         "cumath",

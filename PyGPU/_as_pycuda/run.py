@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
 import os
 import runpy
@@ -13,10 +14,10 @@ from PyGPU._as_pycuda.install import install_as_pycuda
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _PACKAGE = os.path.dirname(_HERE)
-_OURS = (
+_OURS = {
     os.path.abspath(__file__),
     *(os.path.join(_PACKAGE, name) for name in ("__main__.py", "debug.py")),
-)
+}
 #: Environment variable by which worker processes also restore NumPy's removed names.
 NUMPY_COMPAT = "PYGPU_NUMPY_COMPAT"
 
@@ -54,11 +55,13 @@ def run(arguments: list[str], command: str = "python -m PyGPU run") -> None:
     if numpy_compat:
         os.environ[NUMPY_COMPAT] = "1"
     install_as_pycuda(numpy_compat=numpy_compat)
+    if not getattr(sys.flags, "safe_path", False):
+        with contextlib.suppress(OSError):  # the working directory is removed
+            sys.path[0] = os.getcwd() if is_module else os.path.dirname(os.path.realpath(program))
     if is_module and not _is_module(program):
         parser.exit(1, f"{parser.prog}: no module named {program}\n")
+    _OURS.add(os.path.abspath(sys.argv[0]))  # the script pygpu, if that was called
     sys.argv = names
-    if not is_module and not getattr(sys.flags, "safe_path", False):
-        sys.path[0] = os.path.dirname(os.path.realpath(program))
     sys.excepthook = _show
     if is_module:
         runpy.run_module(program, run_name="__main__", alter_sys=True)
@@ -79,7 +82,8 @@ def _show(kind: type[BaseException], error: BaseException, trace: TracebackType 
     """Print the exception that ended the program, with the program's own frames only."""
     while trace:
         file = trace.tb_frame.f_code.co_filename
-        if not (file.startswith("<frozen ") or file == runpy.__file__ or file in _OURS):
+        is_ours = file == runpy.__file__ or os.path.abspath(file) in _OURS
+        if not (file.startswith("<frozen ") or is_ours):
             break
         trace = trace.tb_next
     sys.__excepthook__(kind, error.with_traceback(trace), trace)

@@ -5,7 +5,13 @@ import importlib
 from PyGPU._runtime import PACKAGE, include_root
 
 # Commands of `python -m PyGPU`, which a frozen program does not have.
-_COMMANDS = ("PyGPU.__main__", "PyGPU._bench", "PyGPU._pyinstaller", "PyGPU._report")
+_COMMANDS = (
+    "PyGPU.__main__",
+    "PyGPU._bench",
+    "PyGPU._doctor",
+    "PyGPU._pyinstaller",
+    "PyGPU._report",
+)
 
 
 def _is_used(name: str) -> bool:

@@ -78,7 +78,8 @@ def _run(report: _Report, names: Sequence[str], limit: float) -> dict[str, int]:
             print(f"\r\x1b[K{name} ...\r", end="", file=sys.stderr, flush=True)
 
     with tempfile.TemporaryDirectory(prefix="PyGPU-") as cache:
-        for result in runner.run(names, limit, cache, started):
+        environment = {"PYGPU_TARGET": capabilities.target, "PYGPU_CACHE_DIR": cache}
+        for result in runner.run(names, limit, environment, started):
             report.result(result)
             counts[result.state] += 1
             has_device &= (result.name, result.state) != ("machine.runtime", "FAILED")

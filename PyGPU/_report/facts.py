@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from PyGPU._compile import toolkits
-from PyGPU._runtime import capabilities, targets
+from PyGPU._runtime import capabilities, programs, targets
 
 _VARIABLES = re.compile(
     r"(HIP|HIPCC|HIPRTC|ROCR|ROCM|HSA|HCC|GPU|AMD|AMDGPU|CUDA|NVIDIA|NVCC|PYGPU|PYCUDA|MPICH_GPU)(_.*)?"
@@ -71,6 +71,17 @@ def _versions_on_disk() -> list[str]:
     paths += [f"{root}/.info/version" for root in roots]
     found = ((path, _first_line(path)) for path in paths)
     return [f"{path}: {line}" for path, line in found if line]
+
+
+def program_version(path: str) -> str:
+    """Return the path of a program and the first lines of its ``--version``."""
+    try:
+        done = programs.run([path, "--version"], timeout=20)
+    except TimeoutError:
+        return f"{path}: no end within 20 s"
+    if done.status in programs.CANNOT_RUN:
+        return f"{path}: does not run: {done.stderr.strip()}"
+    return f"{path}: " + "; ".join(filter(None, map(str.strip, done.stdout.splitlines()[:4])))
 
 
 def lines(version: str) -> list[str]:

@@ -6,8 +6,9 @@ import os
 from collections.abc import Iterable
 
 from PyGPU._compile import rtc, toolkits
+from PyGPU._report import facts
 from PyGPU._report.faces import PyGPU, driver
-from PyGPU._runtime import capabilities, core, errors, programs, settings, targets
+from PyGPU._runtime import capabilities, core, errors, settings, targets
 
 
 def runtime() -> str:
@@ -76,15 +77,5 @@ def compilers() -> str:
             lines.append(f"{prefix}: {error.msg}")
     for name in ("hipcc", "nvcc", settings.value("PYGPU_HOST_CXX") or "g++", "clang++"):
         program = toolkits.program_on(os.environ.get("PATH", os.defpath), name)
-        lines.append(f"{name}: {_version(program) if program else 'not on PATH'}")
+        lines.append(f"{name}: {facts.program_version(program) if program else 'not on PATH'}")
     return "\n".join(lines)
-
-
-def _version(path: str) -> str:
-    try:
-        done = programs.run([path, "--version"], timeout=20)
-    except TimeoutError:
-        return f"{path}: no end within 20 s"
-    if done.status in programs.CANNOT_RUN:
-        return f"{path}: does not run: {done.stderr.strip()}"
-    return f"{path}: " + "; ".join(filter(None, map(str.strip, done.stdout.splitlines()[:4])))

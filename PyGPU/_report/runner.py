@@ -11,10 +11,10 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from PyGPU._runtime import capabilities, programs
+from PyGPU._runtime import PACKAGE, programs
 
 _MOST_PRINTED = 1 << 14  # bytes
 
@@ -27,35 +27,55 @@ class Result(NamedTuple):
     seconds: list[float]  # times of the first and the second run
     text: str  # facts, a reason or a traceback
     output: str  # text that the process printed meanwhile: runtime, compiler and kernels
+    found: list[Any]  # items that a generator yielded before its end or its failure
 
 
 def run(
-    names: Sequence[str], limit: float, cache: str, started: Callable[[str], None]
+    names: Sequence[str],
+    limit: float,
+    environment: Mapping[str, str],
+    started: Callable[[str], None],
+    package: str = "PyGPU._report",
 ) -> Iterator[Result]:
     """Run checks in order; a failed check is followed by a new process.
 
     Parameters
     ----------
     names : sequence of str
+        Names of checks, such as ``"machine.devices"``: functions of modules of the package.
     limit : float
         Seconds for one check, after which its process is killed.
-    cache : str
-        Folder for compiled kernels.
+    environment : mapping of str to str
+        Variables that the processes have besides those of this process.
     started : callable(name)
         Called when a check begins.
+    package : str, optional
+        Package of the checks. `ONCE` of its module ``table`` has the prefixes of checks that run
+        once; the others run twice.
     """
     left = list(names)
     while left:
-        with _Process(left, cache) as process:
+        with _Process(left, environment, package) as process:
             for result in process.results(left[0], limit, started):
                 left.remove(result.name)
                 yield result
 
 
+def _same_package() -> dict[str, str]:
+    """Return the variable that makes a child process import this PyGPU.
+
+    ``python -m`` looks in the working directory first, which may be the source folder of another.
+    """
+    with contextlib.suppress(OSError):  # the working directory is removed
+        if os.path.samefile(os.curdir, PACKAGE.parent):
+            return {}
+    return {"PYTHONSAFEPATH": "1"}
+
+
 class _Process(contextlib.ExitStack):
     """A process that runs checks, and its reports. It ends with the ``with`` block."""
 
-    def __init__(self, names: Sequence[str], cache: str) -> None:
+    def __init__(self, names: Sequence[str], environment: Mapping[str, str], package: str) -> None:
         super().__init__()
         self._told, self._seen = b"", 0
         self._reader, writer = os.pipe()
@@ -65,10 +85,10 @@ class _Process(contextlib.ExitStack):
         os.close(writer)
         try:
             self._process = programs.Program(
-                [sys.executable, "-m", "PyGPU._report.child", str(passed), *names],
+                [sys.executable, "-m", "PyGPU._report.child", str(passed), package, *names],
                 stdout=self._output.fileno(),
                 stderr=self._output.fileno(),
-                env={**os.environ, "PYGPU_TARGET": capabilities.target, "PYGPU_CACHE_DIR": cache},
+                env={**os.environ, **_same_package(), **environment},
             )
         finally:
             os.close(passed)
@@ -105,29 +125,34 @@ class _Process(contextlib.ExitStack):
         """Yield results until the process ends; an end during a check is the check's result."""
         current: str | None = first  # while the process starts
         begin = time.monotonic()
+        found: list[Any] = []
         while True:
             try:
                 told = self._line(begin + limit)
             except TimeoutError:
                 self._process.kill()
-                yield self._lost(current or first, begin, f"no end within {limit:g} s: killed")
+                why = f"no end within {limit:g} s: killed"
+                yield self._lost(current or first, begin, why, found)
                 return
             if told is None:
                 status = self._ended()
                 if current is not None:
-                    yield self._lost(current, begin, status)
+                    yield self._lost(current, begin, status, found)
                 return
+            if "found" in told:
+                found.append(told["found"])
+                continue
             begin = time.monotonic()
             if "begin" in told:
-                current = told["begin"]
+                current, found = told["begin"], []
                 started(told["begin"])
             else:
                 current = None
                 name, state = told["end"], told["state"]
-                yield Result(name, state, told["seconds"], told["text"], self._printed())
+                yield Result(name, state, told["seconds"], told["text"], self._printed(), found)
 
-    def _lost(self, name: str, begin: float, why: str) -> Result:
-        return Result(name, "FAILED", [time.monotonic() - begin], why, self._printed())
+    def _lost(self, name: str, begin: float, why: str, found: list[Any]) -> Result:
+        return Result(name, "FAILED", [time.monotonic() - begin], why, self._printed(), found)
 
     def _ended(self) -> str:
         """Return how the process ended."""

@@ -328,23 +328,36 @@ SETTINGS = {row.name: row for row in ROWS}
 _reported: set[tuple[str, str]] = set()
 
 
-def _read(row: Setting) -> Any:
+def _parse(row: Setting) -> tuple[Any, str, str]:
+    """Return the value of a variable or its default, and an invalid text with its variable."""
     for name in filter(None, (row.name, row.alias)):
         text = os.environ.get(name, "").strip()
         if not text:
             continue
         value = row.parser.parse(text)
-        if value is not None:
-            return value
-        if (name, text) not in _reported:
-            _reported.add((name, text))
-            warn(
-                f"{name}={text!r}: expected {row.parser.expected}; "
-                f"the default is in force: {row.default_text.replace('`', '')}",
-                SettingWarning,
-            )
-        break
-    return row.default
+        return (row.default, name, text) if value is None else (value, "", "")
+    return row.default, "", ""
+
+
+def _complaint(row: Setting, name: str, text: str) -> str:
+    return (
+        f"{name}={text!r}: expected {row.parser.expected}; "
+        f"the default is in force: {row.default_text.replace('`', '')}"
+    )
+
+
+def _read(row: Setting) -> Any:
+    value, name, text = _parse(row)
+    if name and (name, text) not in _reported:
+        _reported.add((name, text))
+        warn(_complaint(row, name, text), SettingWarning)
+    return value
+
+
+def invalid() -> list[str]:
+    """Return a message for each invalid value in the environment."""
+    found = ((row, *_parse(row)[1:]) for row in ROWS)
+    return [_complaint(row, name, text) for row, name, text in found if name]
 
 
 def value(name: str) -> Any:

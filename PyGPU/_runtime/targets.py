@@ -19,6 +19,11 @@ from typing import TYPE_CHECKING
 
 TARGETS = ("cuda", "hip", "host")  # in order of preference
 NO_GPU = "no GPU target can be used"
+#: Device nodes of a GPU target: one of each group must exist. A group's first is the usual one.
+NODES = {
+    "cuda": (("/dev/nvidia[0-9]*", "/dev/dxg", "/dev/nvhost-gpu", "/dev/nvgpu/igpu0/*"),),
+    "hip": (("/dev/kfd",), ("/dev/dri/renderD*",)),
+}
 
 
 class HostFallbackWarning(UserWarning):
@@ -87,7 +92,7 @@ def _variables(target: str) -> tuple[str, ...]:
     return hip if target == "hip" else ()
 
 
-def _hidden_from(target: str) -> str | None:
+def hidden_from(target: str) -> str | None:
     """Return a message if a variable hides every device from a target; otherwise None."""
     if target == "cuda":
         nodes = ("/dev/nvidia[0-9]*", "/proc/driver/nvidia/gpus/*")
@@ -115,7 +120,7 @@ def hiding(target: str | None = None) -> str | None:
     if not names:
         return None
     values = ", ".join(f"{name}={os.environ[name]!r}" for name in names)
-    return _hidden_from(target) or f"{values} may hide the devices"
+    return hidden_from(target) or f"{values} may hide the devices"
 
 
 def _loads(library: str) -> bool:
@@ -130,17 +135,30 @@ def why_no_device(target: str) -> str | None:
     """Return the reason why a target has no device here; None if it seems to have one."""
     if target == "host":
         return None
-    hidden = _hidden_from(target)
+    hidden = hidden_from(target)
     if hidden:
         return hidden
-    if target == "cuda":
-        nodes = ("/dev/nvidia[0-9]*", "/dev/dxg", "/dev/nvhost-gpu", "/dev/nvgpu/igpu0/*")
-        if not any(glob.glob(node) for node in nodes):
-            return "no NVIDIA device node (/dev/nvidia0)"
-        return None if _loads("libcuda.so.1") else "the driver's library libcuda.so.1 is not found"
-    if not os.path.exists("/dev/kfd"):
-        return "no AMD device node (/dev/kfd)"
-    return None if glob.glob("/dev/dri/renderD*") else "no AMD device node (/dev/dri/renderD*)"
+    missing = missing_node(target)
+    if missing or target != "cuda":
+        return missing
+    return None if _loads("libcuda.so.1") else "the driver's library libcuda.so.1 is not found"
+
+
+def missing_node(target: str, root: str = "") -> str | None:
+    """Return a message if a device node of a GPU target is missing; otherwise None.
+
+    Parameters
+    ----------
+    target : str
+        Name of the target.
+    root : str, optional
+        Folder that holds ``/dev``.
+    """
+    vendor = {"cuda": "NVIDIA", "hip": "AMD"}[target]
+    for group in NODES[target]:
+        if not any(glob.glob(root + node) for node in group):
+            return f"no {vendor} device node ({group[0].replace('[0-9]*', '0')})"
+    return None
 
 
 def runtime_library(target: str) -> str | None:
@@ -243,7 +261,9 @@ def choose() -> tuple[ModuleType, str, dict[str, str]]:
 
 
 def _is_command() -> bool:
-    """Report whether ``python -m PyGPU`` runs, whose user needs the reason without a traceback."""
+    """Report whether ``python -m PyGPU`` or ``pygpu`` runs, whose user needs no traceback."""
+    if sys.argv and os.path.basename(sys.argv[0]) == "pygpu":
+        return True
     words = getattr(sys, "orig_argv", [])  # since Python 3.10
     asked = "-mPyGPU" in words or ("-m", "PyGPU") in zip(words, words[1:])
     return asked and sys.argv[:1] == ["-m"]  # until the module is found

@@ -163,9 +163,9 @@ def test_a_check_that_does_not_end():
 
 
 @pytest.mark.no_device
-def test_a_process_that_dies_at_its_start(monkeypatch, tmp_path):
+def test_a_process_that_dies_at_its_start(monkeypatch):
     monkeypatch.setattr(runner.sys, "executable", "/bin/false")
-    found = list(runner.run(table.CHECKS[:2], 60, str(tmp_path), print))
+    found = list(runner.run(table.CHECKS[:2], 60, {}, print))
     assert [(one.name, one.state) for one in found] == [(n, "FAILED") for n in table.CHECKS[:2]]
     assert all("status 1" in one.text for one in found)
 
@@ -176,7 +176,7 @@ def test_what_a_process_prints_is_in_the_report(monkeypatch, tmp_path):
     shell.write_text("#!/bin/sh\necho Memory access fault by GPU node-1\nkill -ABRT $$\n")
     shell.chmod(0o755)
     monkeypatch.setattr(runner.sys, "executable", str(shell))
-    (one,) = runner.run(table.CHECKS[:1], 60, str(tmp_path), print)
+    (one,) = runner.run(table.CHECKS[:1], 60, {}, print)
     assert one.text == "the process was ended by SIGABRT"
     assert one.output == "Memory access fault by GPU node-1"
 

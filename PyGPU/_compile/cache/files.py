@@ -69,6 +69,15 @@ def _refuse(folder: str, owner: int, mode: int) -> None:
     )
 
 
+def is_trusted_folder(state: os.stat_result) -> bool:
+    """Report whether only this user or root could have put files into the folder.
+
+    This user's folder of mode 775, as a umask of 002 makes, is trusted: its group is most often the
+    user alone. The folder keeps its mode, and its files are checked one by one.
+    """
+    return is_trusted(state) or (state.st_uid == os.geteuid() and not state.st_mode & _SHARED)
+
+
 def has_trusted(*folders: Path) -> bool:
     """Report whether the folders exist and are trusted; warn of one that is not trusted."""
     for folder in folders:
@@ -76,10 +85,7 @@ def has_trusted(*folders: Path) -> bool:
             state = os.stat(folder)
         except OSError:
             return False
-        # This user's folder of mode 775, as a umask of 002 makes: its group is most often the user
-        # alone. It stays as it is, and its files are checked one by one.
-        is_own = state.st_uid == os.geteuid() and not state.st_mode & _SHARED
-        if not (is_own or is_trusted(state)):
+        if not is_trusted_folder(state):
             _refuse(str(folder), state.st_uid, stat.S_IMODE(state.st_mode))
             return False
     return True

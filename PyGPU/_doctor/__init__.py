@@ -1,0 +1,1 @@
+"""``python -m PyGPU doctor``: faults of a machine and their remedies (command.py)."""

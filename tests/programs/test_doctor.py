@@ -1,0 +1,274 @@
+"""python -m PyGPU doctor: each fault of a machine is found, with its cause and its remedy."""
+
+import grp
+import os
+from types import SimpleNamespace
+
+import pytest
+from doctor_tools import doctor, faults, made, the_fault
+
+import PyGPU
+from PyGPU._doctor import cache, command, limits, machine, table, target
+from PyGPU._doctor.findings import Finding, size
+from PyGPU._doctor.vendors import VENDORS
+from PyGPU._runtime import hooks, settings
+
+pytestmark = pytest.mark.no_device
+
+AMD = VENDORS[1]
+HIDING = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
+
+
+# The command.
+
+
+def test_a_machine_without_a_gpu():
+    rows = doctor()
+    assert {row["check"] for row in rows} >= {*table.CHECKS} - {"mpi.device_memory"}
+    assert not [row for row in rows if row["state"] == "FAIL"]
+    assert all(list(row) == ["check", "state", "found", "remedy"] for row in rows)
+    found = {row["check"]: row["found"] for row in rows}
+    assert "in use: host" in found["target.choice"]
+    assert "a kernel compiled and ran" in found["devices.kernel"]
+    assert "GB/s" in found["devices.bandwidth"]
+
+
+@pytest.mark.skipif(PyGPU.target == "host", reason="about the devices of a GPU target")
+def test_a_machine_with_a_gpu():
+    count = PyGPU.cudaGetDeviceCount()[0]
+    rows = doctor(PYGPU_TARGET=PyGPU.target, expect=0 if count else 1)
+    kernels = [row for row in rows if row["check"] == "devices.kernel"]
+    assert [row["state"] for row in kernels] == ["OK"] * count
+
+
+def test_the_table_names_every_check():
+    for name in table.CHECKS:
+        group, _, function = name.partition(".")
+        assert callable(getattr(hooks.loaded(f"PyGPU._doctor.{group}"), function)), name
+
+
+def test_the_text(capsys):
+    assert command.main(["--only", "target.choice"]) == 0
+    *_, first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("OK   target.choice") and last == "1 OK, 0 WARN, 0 FAIL"
+
+
+def test_a_remedy_stands_below_its_fault():
+    text = command._line("a.b", Finding("WARN", "found\nthis", "Do that."))
+    first, second = text.splitlines()
+    assert first.startswith("WARN a.b ") and first.endswith(" found this")
+    assert second.strip() == "remedy:  Do that."
+
+
+@pytest.mark.parametrize("words", [["--only", "nonsense"], ["--timeout", "0"], ["more"]])
+def test_arguments_that_make_no_sense(words, capsys):
+    with pytest.raises(SystemExit) as caught:
+        command.main(words)
+    assert caught.value.code == 2 and words[-1] in capsys.readouterr().err
+
+
+def test_a_check_that_raises_ends_only_itself():
+    rows = doctor("--only", "devices", expect=1, PYGPU_HOST_FAIL="1:cudaMemGetInfo")
+    row = the_fault(rows)
+    assert row["check"] == "devices.memory" and "cudaMemGetInfo failed" in row["found"]
+    assert rows[-1]["check"] == "devices.kernel" and rows[-1]["state"] == "OK"
+
+
+def test_a_device_that_hangs(monkeypatch, tmp_path):
+    shell = tmp_path / "python"
+    shell.write_text("#!/bin/sh\nexec sleep 60\n")
+    shell.chmod(0o755)
+    monkeypatch.setattr(command.runner.sys, "executable", str(shell))
+    names = ["cache.folder", "devices.memory", "devices.kernel"]
+    found = list(command.examine(names, 0.1))
+    assert [name for name, _ in found] == names[:2], "the second device's check would hang as well"
+    assert all(one.state == "FAIL" and "no end within 0.1 s" in one.found for _, one in found)
+    assert "dmesg" in found[1][1].remedy
+
+
+# Targets and settings.
+
+
+def test_settings_that_are_wrong():
+    rows = doctor("--only", "target", PYGPU_STAGING="much", PYGPU_CACHEDIR="/x")
+    invalid, misspelt = faults(rows)
+    assert "PYGPU_STAGING='much'" in invalid["found"] and "default" in invalid["remedy"]
+    assert "PYGPU_CACHEDIR" in misspelt["found"] and "PYGPU_CACHE_DIR" in misspelt["remedy"]
+
+
+def test_variables_of_the_build_and_the_tests_are_no_mistakes(monkeypatch):
+    for name in (*target._OTHERS, *settings.SETTINGS):
+        if name not in os.environ:
+            monkeypatch.setenv(name, "")
+    assert not [one for one in target.variables() if "no setting" in one.found]
+
+
+@pytest.mark.parametrize(
+    ("why", "remedy"),
+    [
+        ("its libraries do not load: libamdhip64.so.6", "LD_LIBRARY_PATH"),
+        ("the driver's library is not found", "--device /dev/kfd"),
+    ],
+)
+def test_a_target_that_cannot_be_used(why, remedy, monkeypatch):
+    for name in HIDING:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(target.targets, "reason", target.targets.NO_GPU)
+    monkeypatch.setattr(target.targets, "refused", {"cuda": why, "hip": why})
+    monkeypatch.setattr(target.targets, "is_built", lambda name: name == AMD.target)
+    monkeypatch.setattr(target.targets, "missing_node", lambda name: None)
+    _, other, found = target.choice()
+    assert "NVIDIA GPUs are here" in other.found and "PYBIND_GPU_TARGET=cuda" in other.remedy
+    assert found.state == "WARN" and why in found.found and remedy in found.remedy
+
+
+# Devices that are hidden or closed.
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("CUDA_VISIBLE_DEVICES", ""), ("HIP_VISIBLE_DEVICES", "-1"), ("ROCR_VISIBLE_DEVICES", "x")],
+)
+def test_hidden_devices(name, value):
+    clean = "".join(f"unset {one};" for one in HIDING if one != name)
+    row = the_fault(doctor("--only", "visibility", before=clean, **{name: value}))
+    assert f"{name}={value!r} hides every device" in row["found"]
+    assert row["remedy"].startswith(f"Unset {name}")
+
+
+def test_device_nodes(tmp_path, monkeypatch):
+    root = made(tmp_path, "/dev/nvidia0", "/dev/nvidiactl", "/dev/kfd")
+    text = "\n".join(map(str, machine.nodes(root)))
+    assert "/dev/nvidia-uvm is missing" in text and "nvidia-modprobe" in text
+    assert "no AMD device node (/dev/dri/renderD*)" in text
+    made(tmp_path, "/dev/nvidia-uvm", "/dev/dri/renderD128")
+    assert {one.state for one in machine.nodes(root)} == {"OK"}
+    monkeypatch.setattr(machine.os, "access", lambda path, mode: not path.endswith("kfd"))
+    bad = [one for one in machine.nodes(root) if one.state != "OK"]
+    assert len(bad) == 1 and f"{root}/dev/kfd: no permission" in bad[0].found
+
+
+def test_the_group_of_a_closed_node():
+    group = next(one for one in grp.getgrall() if one.gr_gid)
+    for gid, name in ((group.gr_gid, group.gr_name), (2**31 - 7, str(2**31 - 7))):
+        state = SimpleNamespace(st_uid=0, st_gid=gid, st_mode=0o20660)
+        found, remedy = machine.closed_node("/dev/kfd", state)
+        assert f"group {name}, mode 660" in found
+        assert f"usermod -aG {name}" in remedy and f"--group-add {gid}" in remedy
+    state = SimpleNamespace(st_uid=0, st_gid=group.gr_gid, st_mode=0o20600)
+    assert "administrator" in machine.closed_node("/dev/kfd", state)[1]
+
+
+# Limits.
+
+
+def test_little_locked_memory():
+    row = the_fault(doctor("--only", "locked_memory", before="ulimit -S -l 64;"))
+    assert "RLIMIT_MEMLOCK is 64 KiB" in row["found"] and "ulimit -l unlimited" in row["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("line", "folder", "limit", "used"),
+    [
+        ("0::/job/step", "sys/fs/cgroup/job", "memory.max", "memory.current"),
+        ("0::/not/mounted", "sys/fs/cgroup", "memory.max", "memory.current"),
+        (
+            "5:cpu:/x\n4:hugetlb,memory:/job",
+            "sys/fs/cgroup/memory/job",
+            "memory.limit_in_bytes",
+            "memory.usage_in_bytes",
+        ),
+    ],
+)
+def test_memory_of_a_control_group(tmp_path, line, folder, limit, used):
+    group = tmp_path / folder
+    group.mkdir(parents=True)
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/self/cgroup").write_text(f"{line}\n")
+    info = "MemTotal: 67108864 kB\nMemAvailable: 33554432 kB\n"
+    (tmp_path / "proc/meminfo").write_text(info)
+    (group / limit).write_text("max\n")
+    (found,) = limits.memory(str(tmp_path))
+    assert found == Finding("OK", "memory: 32 GiB of 64 GiB are available")
+    (group / limit).write_text(f"{8 << 30}\n")
+    (group / used).write_text(f"{6 << 30}\n")
+    assert "leaves 2 GiB of its 8 GiB" in [*limits.memory(str(tmp_path))][1].found
+    (group / used).write_text(f"{8 << 30}\n")
+    _, found = limits.memory(str(tmp_path))
+    assert found.state == "WARN" and "leaves 0 bytes" in found.found and "--mem" in found.remedy
+    word = "total_inactive_file" if "memory/" in folder else "inactive_file"
+    (group / "memory.stat").write_text(f"cache 7\n{word} {4 << 30}\n")
+    assert [*limits.memory(str(tmp_path))][1].state == "OK"
+
+
+def test_little_shared_memory(tmp_path, monkeypatch):
+    state = SimpleNamespace(f_blocks=1 << 14, f_bavail=1 << 13, f_frsize=1 << 12)
+    monkeypatch.setattr(limits.os, "statvfs", lambda folder: state)
+    (found,) = limits.shared_memory()
+    assert "32 MiB of 64 MiB" in found.found and "--shm-size" in found.remedy
+    (found,) = limits.temporary_files()
+    assert found.state == "WARN" and "TMPDIR" in found.remedy
+    monkeypatch.undo()
+    (found,) = limits.shared_memory(str(tmp_path / "none"))
+    assert found.state == "WARN" and "tmpfs" in found.remedy
+
+
+def test_no_folder_for_temporary_files(monkeypatch):
+    monkeypatch.setattr(limits.tempfile, "gettempdir", lambda: "/none")
+    (found,) = limits.temporary_files()
+    assert found.state == "FAIL" and "TMPDIR" in found.remedy
+
+
+def test_sizes():
+    assert [size(n) for n in (0, 1536, 1 << 30, 5 << 50)] == [
+        "0 bytes",
+        "1.5 KiB",
+        "1 GiB",
+        "5120 TiB",
+    ]
+
+
+# The cache.
+
+
+def test_a_cache_that_is_still_to_be_made(tmp_path):
+    (row,) = doctor("--only", "cache", PYGPU_CACHE_DIR=str(tmp_path / "a" / "b"))
+    assert row["state"] == "OK" and not [*tmp_path.iterdir()], "the check leaves nothing behind"
+
+
+def test_a_file_in_the_place_of_the_cache(tmp_path):
+    file = made(tmp_path, "cache") + "/cache"
+    for folder in (file, f"{file}/below"):
+        row = the_fault(doctor("--only", "cache", PYGPU_CACHE_DIR=folder))
+        assert f"{file} is a file" in row["found"] and f"Remove the file {file}" in row["remedy"]
+
+
+def test_a_home_folder_that_cannot_be_written(tmp_path):
+    before = "unset PYGPU_CACHE_DIR PYCUDA_CACHE_DIR XDG_CACHE_HOME;"
+    row = the_fault(doctor("--only", "cache", before=before, HOME="/sys"))  # root too is refused
+    assert "the folder cannot be made" in row["found"] and "/sys/.cache" in row["found"]
+    assert row["remedy"] == "Make /sys writable, or set PYGPU_CACHE_DIR to a folder of your own."
+    row = the_fault(doctor("--only", "cache", before=before, HOME="relative"))
+    assert "no home folder" in row["found"] and "Set HOME" in row["remedy"]
+
+
+def test_a_cache_that_is_off():
+    row = the_fault(doctor("--only", "cache", PYGPU_DISABLE_CACHE="1"))
+    assert row["remedy"] == "Unset PYGPU_DISABLE_CACHE."
+
+
+@pytest.mark.parametrize("number", [30, 28])  # EROFS, ENOSPC
+def test_a_cache_that_cannot_be_written(number, tmp_path, monkeypatch):
+    def refused(*arguments):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(cache, "open", refused, raising=False)
+    found = cache.judged(tmp_path)
+    assert os.strerror(number) in found.found and "PYGPU_CACHE_DIR" in found.remedy
+
+
+def test_a_cache_that_others_may_write(tmp_path):
+    tmp_path.chmod(0o777)
+    found = cache.judged(tmp_path)
+    assert "others could put code there" in found.found and "mode 777" in found.found
+    assert f"chmod go-w {tmp_path}" in found.remedy

@@ -1,0 +1,42 @@
+"""The command doctor in a process of its own, and made-up folders for its checks."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+
+
+def doctor(*arguments, expect=0, before="", **environment):
+    """The findings of a process of its own, on the target host."""
+    words = shlex.join([sys.executable, "-m", "PyGPU", "doctor", "--json", *arguments])
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{before} exec {words}"],
+        env={**os.environ, "PYGPU_TARGET": "host", **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == expect, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+def faults(rows):
+    """The findings that are not OK; each has a remedy."""
+    found = [row for row in rows if row["state"] != "OK"]
+    assert all(row["remedy"] for row in found)
+    return found
+
+
+def the_fault(rows):
+    (row,) = faults(rows)
+    return row
+
+
+def made(folder, *paths):
+    """Make empty files below a folder, and return the folder."""
+    for path in paths:
+        file = folder / path.lstrip("/")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    return str(folder)
