@@ -10,7 +10,7 @@ import numpy as np
 
 from PyGPU._doctor.findings import Finding, fault, of_error, ok, size, warn
 from PyGPU._doctor.vendors import OWN
-from PyGPU._runtime import core, errors, hooks, on_device, targets
+from PyGPU._runtime import core, errors, hooks, targets
 
 _NBYTES = 32 << 20  # of a transfer
 _SLOW = 2.0  # GB/s: PCI Express 3.0 with 4 lanes reaches 3
@@ -25,7 +25,7 @@ def memory() -> Iterator[Finding]:
     """Find each device's name, architecture and free memory."""
     for ordinal in range(_count()):
         properties = core.cudaDeviceProp(ordinal)
-        with on_device(ordinal):
+        with core.device(ordinal):
             free, total = errors.check(core.cudaMemGetInfo(), "cudaMemGetInfo")
         text = (
             f"device {ordinal}: {properties.name()}, {properties.architecture()}, "
@@ -64,7 +64,7 @@ def bandwidth() -> Iterator[Finding]:
     """Measure transfers of page-locked and of pageable memory, to each device and back."""
     pageable = np.ones(_NBYTES, np.int8)
     for ordinal in range(_count()):
-        with on_device(ordinal):
+        with core.device(ordinal):
             locked = errors.check(core.cudaMallocHost(_NBYTES), "cudaMallocHost")
             try:
                 fast = _rates(locked)
