@@ -7,7 +7,7 @@ import threading
 import fusion_tools
 import numpy as np
 import pytest
-from campaign import each_once
+from campaign import each_once, rare_but
 from expressions import assert_same, counted
 from fusion_tools import X, Y
 
@@ -130,7 +130,7 @@ class TestConstants:
         got = PyGPU.fuse(lambda a: 1 / np.round(a, -1))(x).get()
         np.testing.assert_array_equal(got[:3], [np.inf, np.inf, 0.05])
 
-    @pytest.mark.parametrize("code", ["f4", "f8"])
+    @pytest.mark.parametrize("code", rare_but(["f4"], ["f4", "f8"]))
     def test_functions_of_complex_numbers(self, code):
         x = to_gpu(np.random.default_rng(0).normal(size=1000).astype(code))
 

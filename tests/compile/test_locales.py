@@ -9,6 +9,7 @@ from pathlib import Path
 
 import needs
 import pytest
+from campaign import each_once
 
 import PyGPU
 from PyGPU import compiler, errors
@@ -45,8 +46,10 @@ def latin_1(tmp_path_factory):
     return {"LOCPATH": str(folder), "LC_ALL": "xx_XX"}
 
 
-@pytest.mark.parametrize("name", [b"\xc3\xbcber", b"\xfcber"])
-@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "iso8859-1"])
+@pytest.mark.parametrize(
+    ("name", "encoding"),
+    each_once([b"\xc3\xbcber", b"\xfcber"], ["utf-8", "ascii", "iso8859-1"]),
+)
 def test_a_folder_of_any_name(tmp_path, request, name, encoding):
     variables = {"utf-8": {"LC_ALL": "C.UTF-8"}, "ascii": {"LC_ALL": "C"}}.get(encoding)
     variables = variables or request.getfixturevalue("latin_1")

@@ -45,6 +45,7 @@ def states(text):
 # All checks.
 
 
+@pytest.mark.campaign
 def test_a_good_run(tmp_path):
     file = tmp_path / "report.txt"
     text = report("-o", file)

@@ -304,7 +304,7 @@ def test_sixteen_threads_on_all_devices(python):
     """tests/threads.py, which goes on for longer where it is asked to."""
     script = Path(__file__).parents[1] / "threads.py"
     done = python(
-        f"import runpy, sys\nsys.argv[1:] = ['--turns', '30', '--seed', '1']\n"
+        f"import runpy, sys\nsys.argv[1:] = ['--turns', '10', '--seed', '1']\n"
         f"runpy.run_path({str(script)!r}, run_name='__main__')",
         PYGPU_HOST_DEVICES=4,
     )

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from campaign import rare_but
 
+import PyGPU
 from PyGPU._runtime import core
 
 SMALL = {
@@ -14,7 +16,12 @@ SMALL = {
 }
 
 
-@pytest.fixture(scope="module", params=["own blocks", "small blocks"], autouse=True)
+USUAL = ["small blocks"] if PyGPU.target == "host" else ["own blocks", "small blocks"]
+
+
+@pytest.fixture(
+    scope="module", params=rare_but(USUAL, ["own blocks", "small blocks"]), autouse=True
+)
 def blocks(request):
     """Run a module's tests with the device's own launch shapes, and with a few small blocks."""
     if request.param == "own blocks":
