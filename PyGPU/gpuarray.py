@@ -16,14 +16,6 @@ zeros = core.zeros
 zeros_like = core.zeros_like
 
 
-def _restored(ary):
-    """Make an array from a pickle; a plain function, so that a pickle loads on every target."""
-    return to_gpu(ary)
-
-
-hooks.register(restored=_restored)
-
-
 def _by_name(modules):
     return {name: module for module, names in modules.items() for name in names.split()}
 
@@ -41,6 +33,7 @@ DEFERRED = _by_name(
         "PyGPU._arrays.fusion": "fuse",
         "PyGPU._arrays.ranges": "arange linspace ones ones_like full full_like",
         "PyGPU._arrays.subclassing": "_memcpy_discontig",
+        "PyGPU._arrays.pickling": "_restored",
         "PyGPU._driver.launch_shape": "splay",
         "PyGPU._arrays.vec": "vec",
     }
@@ -55,6 +48,7 @@ _MEMBERS = _by_name(
         "PyGPU._arrays.gather": "take put",
         "PyGPU._arrays.joining": "reverse",
         "PyGPU._arrays.subclassing": "_axpbz __init_subclass__",
+        "PyGPU._arrays.pickling": "__reduce__ __copy__ __deepcopy__",
         "PyGPU._driver.launch_shape": "_grid _block",
         "PyGPU._arrays.numpy_dispatch": "__array_ufunc__ __array_function__",
         "PyGPU._arrays.numpy_functions": "round",

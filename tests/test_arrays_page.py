@@ -188,9 +188,19 @@ def test_kernels_by_expression():
     assert float(np.sum(np.not_equal(x, y))) == 1
 
 
-def test_random_numbers():
-    (block,) = re.findall(r"```python\n(.*?)```", PAGE, re.S)
+def program_in(title):
+    return re.search(r"```python\n(.*?)```", PAGE.partition(title)[2], re.S)[1]
+
+
+def test_pickles():
     names = {}
+    exec(program_in("## Copies, pickles and other processes"), names)
+    assert len(names["buffers"]) == 1
+    np.testing.assert_array_equal(names["b"].get(), names["a"].get())
+
+
+def test_random_numbers():
+    block, names = program_in("## Random numbers"), {}
     try:
         exec(block, names)
     except NotImplementedError as error:

@@ -20,7 +20,7 @@ from PyGPU._driver.kernel_names import (
 )
 from PyGPU._driver.stateful import StatefulFunction
 from PyGPU._driver.stream import Event
-from PyGPU._runtime import are_several, core, errors, integer
+from PyGPU._runtime import are_several, core, errors, integer, loads_later
 
 if TYPE_CHECKING:
     from PyGPU._types import (
@@ -49,15 +49,24 @@ def _is_missing(error: errors.Error) -> bool:
     return "not found in the module" in str(error)
 
 
+@loads_later
 def _found(module: Module, name: str, arg_types: ArgTypes | None) -> Function:
     """Return a function that was pickled, prepared as it was."""
     function = module.get_function(name)
     return function if arg_types is None else function.prepare(arg_types)
 
 
+@loads_later
 def _compiled(kind: Any, arguments: tuple[Any, ...]) -> Module:
     """Return the module of a text, compiled for the current device."""
     module: Module = kind(*arguments).module
+    return module
+
+
+@loads_later
+def _loaded(kind: Any, *arguments: Any) -> Module:
+    """Return the module of an image, loaded on the current device."""
+    module: Module = kind(*arguments)
     return module
 
 
@@ -333,7 +342,7 @@ class Module:
         if self._owner is not None:
             return _compiled, self._owner
         given = self._image, self._source, self._names, dict(self._parameters)
-        return type(self), (*given, self._jit_options)
+        return _loaded, (type(self), *given, self._jit_options)
 
     def _function(self, name: str, lowered: str) -> Function:
         kind = Function if self._references is None else self._references.function

@@ -9,7 +9,7 @@ from PyGPU._runtime.exceptions import CompileError, CompilerMissing
 from PyGPU._runtime.installation import PACKAGE, include_root
 from PyGPU._runtime.memoize import context_dependent_memoize
 from PyGPU._runtime.program_warnings import warn
-from PyGPU._runtime.rebuilding import Rebuilt
+from PyGPU._runtime.rebuilding import Rebuilt, loads_later
 from PyGPU._runtime.streams import in_order, order_after
 from PyGPU._runtime.targets import core, runtime_library
 
@@ -33,6 +33,7 @@ __all__ = [
     "in_text",
     "include_root",
     "integer",
+    "loads_later",
     "order_after",
     "programs",
     "require_array",

@@ -22,7 +22,6 @@ references_of       module -> References, which update its texture and surface r
 transfer_progress   (bytes, is it an upload?) -> progress bar of a starting transfer, or None
 require_c_type      raises ValueError for a dtype without a C type
 get_item, set_item  ``a[key]`` and ``a[key] = value`` with masks or index arrays
-restored            constructor of an unpickled array
 ==================  =================================================================
 """
 

@@ -25,7 +25,7 @@ namespace PyGPU::python {
   X(join_module)        \
   X(references_of)      \
   X(transfer_progress)  \
-  X(require_c_type) X(get_item) X(set_item) X(restored)
+  X(require_c_type) X(get_item) X(set_item)
 
 enum class Hook {
 #define PYGPU_HOOK(name) name,

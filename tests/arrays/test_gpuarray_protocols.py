@@ -36,12 +36,12 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 @given(x=arrays(), data=st.data())
 def test_copies_by_python(way, x, data):
-    """What the same does to an ndarray, in device memory of its own."""
+    """The elements are NumPy's, and the axes keep their order in memory."""
     index = data.draw(indices(x.shape))
     view, host = to_gpu(x)[index], part(x.copy(order="K"), index)
-    made, expected = WAYS[way](view), WAYS[way](host.copy(order="K"))
+    made, expected = WAYS[way](view), host.copy(order="K")
     assert type(made) is GPUArray
-    assert_same(made.get(), expected)
+    assert_same(made.get(), WAYS[way](expected))  # NumPy's pickles may swap the bytes
     assert counted_strides(made) == counted_strides(expected)
     assert made.base is None
     made[...] = np.zeros((), made.dtype)

@@ -8,6 +8,7 @@ import PyGPU
 from PyGPU import driver as drv
 from PyGPU import errors, gpuarray
 from PyGPU._compile import build
+from PyGPU._compile.compilers import hip
 from PyGPU._driver import kernel_names
 from PyGPU.compiler import DynamicModule, SourceModule, compile
 
@@ -139,6 +140,13 @@ def test_overloads():
     for name in ("_Z1gPd", "g"):
         with pytest.raises(errors.LogicError, match="not found"):
             module.get_function(name)
+
+
+@pytest.mark.no_device
+def test_hiprtcs_refusal_of_casts_is_a_compile_error():
+    with pytest.raises(errors.CompileError, match="HIPRTC takes no casts") as caught:
+        hip._as_hiprtc_takes_it("(void(*)(float*))g")
+    assert caught.value.command_line == ["hiprtc"]
 
 
 def test_casts():

@@ -3,6 +3,7 @@
 import copy
 import pickle
 
+import needs
 import numpy as np
 import pytest
 
@@ -22,6 +23,7 @@ COPIES = {
         for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1)
     },
     **{"copy": copy.copy, "deepcopy": copy.deepcopy},
+    "cloudpickle": lambda one: pickle.loads(needs.module("cloudpickle").dumps(one)),
 }
 X = np.array([1, 2, 3], "f4")
 

@@ -21,7 +21,8 @@ GPUArray._grid ._block ._axpbyz ._axpbz ._new_like_me
 _memcpy_discontig(dst, src, async_, stream)
 GPUArray.__len__ .__bool__ .__str__ .__repr__ .__hash__
 GPUArray.__reduce__ .__copy__ .__deepcopy__
-    same: for `pickle` and `copy`
+    better: for `pickle` and `copy`; subclasses, attributes and the device are kept, buffers may go
+    out of band
 
 # Transfers
 GPUArray.set(ary, async_, stream) .set_async(ary, stream)

@@ -21,6 +21,8 @@ TARGETS = {"nvrtc": "cuda", "hiprtc": "hip"}
 COMPILERS = {*TARGETS, "nvjitlink"}
 HEADERS = {"cuda", "cccl", "curand", "doctest", "cudadevrt"}
 MODULES = {
+    "cloudpickle",
+    "dask",
     "torch",
     "cupy",
     "numba.cuda",
@@ -32,6 +34,7 @@ MODULES = {
     "numpydoc",
     "PyInstaller",
     "pybind11",
+    "tblib",
 }
 KNOWN = PROGRAMS | COMPILERS | HEADERS | MODULES | {"devices"}  # devices: two or more
 

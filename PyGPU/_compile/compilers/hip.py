@@ -92,7 +92,8 @@ def _as_hiprtc_takes_it(expression: str) -> str:
         raise CompileError(
             f"name_expressions: HIPRTC takes no casts such as {expression!r}: get_function finds "
             "an overloaded kernel by its mangled name (_Z1fPf), name_expressions an instance "
-            "of a template (f<float>)"
+            "of a template (f<float>)",
+            ["hiprtc"],
         )
     # HIPRTC compiles a name that begins with "::", but does not find it.
     return name[2:].lstrip() if name.startswith("::") else name

@@ -19,6 +19,9 @@ class Array {
   // an array that reaches past the end of PyGPU's memory.
   static Array borrow(const Layout& layout, void* address,
                       std::shared_ptr<const void> owner = nullptr);
+  // Array without memory, for a process that cannot use the device: every use throws the error of
+  // that process.
+  static Array unusable(const Layout& layout);
 
   Array view(const Layout& layout, Index offset = 0) const;
 

@@ -62,6 +62,14 @@ Array Array::borrow(const Layout& layout, void* address, std::shared_ptr<const v
   return array;
 }
 
+Array Array::unusable(const Layout& layout) {
+  alignas(64) static char nowhere;  // a null address would be that of an array without elements
+  Array array;
+  array.layout_ = layout;
+  if (layout.nbytes()) array.data_ = &nowhere;
+  return array;
+}
+
 Array Array::view(const Layout& layout, Index offset) const {
   Array array = *this;
   array.layout_ = layout;

@@ -1,6 +1,7 @@
 // Conversions of a GPUArray's elements to Python's numbers and text. Each is an explicit call and
 // copies to the host.
 #include "python/array/gpuarray.h"
+#include "python/hooks.h"
 
 namespace PyGPU::python {
 namespace {
@@ -68,6 +69,22 @@ bool truth(const GPUArray& array) {
   return on_host(array).attr("__bool__")().cast<bool>();
 }
 
+// A repr that raises ends the worker of a multiprocessing.Pool whose result cannot be pickled, and
+// its parent waits forever. So a failed copy is described.
+py::object representation(const py::object& self) {
+  const auto& array = held<GPUArray>(self);
+  py::object host;
+  try {
+    host = on_host(array);
+  } catch (const DeviceError& error) {
+    const py::object failure = hook(Hook::exception_of)(error.call, instance(error.status));
+    return py::str("<" + name_of_class(Py_TYPE(self.ptr())) + " of shape " +
+                   array.layout().shape().text() + " and dtype " + text_of(array.dtype) +
+                   ", which cannot be read: " + text_of(failure) + ">");
+  }
+  return host.attr("__repr__")();
+}
+
 py::object formatted(const GPUArray& array, const py::str& how) {
   if (py::len(how) == 0) return on_host(array).attr("__str__")();
   const py::object value = only_element(array, "format");
@@ -116,8 +133,9 @@ void bind_conversions(const py::object& c) {
       c, "__str__", [](const GPUArray& a) { return on_host(a).attr("__str__")(); },
       "Copy the array to the host and return its text.");
   method(
-      c, "__repr__", [](const GPUArray& a) { return on_host(a).attr("__repr__")(); },
-      "Copy the array to the host and return its representation.");
+      c, "__repr__", &representation,
+      "Copy the array to the host and return its representation. If the copy fails, the text says "
+      "why.");
   method(c, "__array__", &refuse_conversion,
          "Raise TypeError: call get() to copy the array to the host.",
          {{"dtype", py::none()}, {"copy", py::none()}});

@@ -243,18 +243,6 @@ Returns
 GPUArray
     Copy on the same device, from the array's allocator.
 )doc");
-  method(
-      c, "__copy__", [](const GPUArray& a) { return copy_of(a); }, "Return a contiguous copy.");
-  method(
-      c, "__deepcopy__", [](const GPUArray& a, const py::object&) { return copy_of(a); },
-      "Return a contiguous copy.");
-  method(
-      c, "__reduce__",
-      [](const GPUArray& a) {
-        return py::make_tuple(hook(Hook::restored),
-                              py::make_tuple(get_to_host(a, py::none(), false, nullptr)));
-      },
-      "Pickle the array as a copy on the host.");
 }
 
 }  // namespace
@@ -382,6 +370,7 @@ Examples
   bind_joining(m);
   bind_dlpack(m, c);
   bind_creation(m);
+  bind_pickling(m);
 }
 
 }  // namespace PyGPU::python

@@ -73,5 +73,6 @@ bool fill_by_mask(const GPUArray& a, const GPUArray& mask, const py::object& val
 void bind_reductions(py::module_& m);
 void bind_gather(py::module_& m);
 void bind_joining(py::module_& m);
+void bind_pickling(py::module_& m);
 
 }  // namespace PyGPU::python

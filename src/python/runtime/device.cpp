@@ -186,13 +186,14 @@ void bind_device(py::module_& m) {
         return std::uint64_t(device_epoch(device)) << 8 | unsigned(device);
       },
       "Return a number for the current device and its epoch, a key for caches per device.");
+  def(
+      m, "_is_forked_child", [] { return forked(); },
+      "Return True in a child process that was forked after the first use of the device.");
   def(m, "_device_epoch", [](int device) { return device_epoch(device); },
       "Return the number of the device's epoch; a reset of the device begins a new epoch.",
       {{"device"}});
   def(m, "cudaSetDevice",
-      [](int device) {
-        return call([device]() -> Status { return set_device(device); });
-      },
+      [](int device) { return call([device]() -> Status { return set_device(device); }); },
       docs::cudaSetDevice_text, {{"device"}});
   def(
       m, "cudaDeviceSynchronize",

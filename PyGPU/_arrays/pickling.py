@@ -1,0 +1,124 @@
+"""Pickles and Python's copies of GPUArrays and of users' subclasses."""
+
+from __future__ import annotations
+
+import copy
+import copyreg
+
+from PyGPU._runtime import core
+
+GPUArray = core.GPUArray
+
+
+def _restored(ary, device=None, axes=None, kind=GPUArray, dtype=None):
+    """Return the array of a pickle.
+
+    Parameters
+    ----------
+    ary : numpy.ndarray
+        Elements, which are uploaded from where they are.
+    device : int, optional
+        Device of the pickled array. None, and a device that this machine lacks, mean the current
+        device.
+    axes : list of int, optional
+        Axes of the array in the order of `ary`.
+    kind : type, optional
+        Class of the array.
+    dtype : numpy.dtype, optional
+        Dtype of the array; by default that of `ary`.
+    """
+    if dtype is not None:
+        ary = ary.view(dtype)
+    if axes is not None:
+        ary = ary.transpose([axes.index(axis) for axis in range(len(axes))])
+    array = core._from_pickle(ary, -1 if device is None else device)
+    return array if kind is GPUArray else core._of_class(array, kind)
+
+
+# Pickles name the function by the public module, so that every target and version can load them.
+_restored.__module__ = "PyGPU.gpuarray"
+
+
+def _exports_buffer(ary):
+    """Report whether NumPy exports the memory; datetimes and ml_dtypes' dtypes have no format."""
+    try:
+        memoryview(ary)
+    except (TypeError, ValueError, NotImplementedError):
+        return False
+    return True
+
+
+def _state(array):
+    """Return the attributes of a subclass's object, in the form that pickle accepts."""
+    kind = type(array)
+    if getattr(kind, "__getstate__", None) is not getattr(object, "__getstate__", None):
+        return array.__getstate__()
+    attributes = getattr(array, "__dict__", None) or None
+    names = [name for name in copyreg._slotnames(kind) if hasattr(array, name)]
+    return (attributes, {name: getattr(array, name) for name in names}) if names else attributes
+
+
+def _set_state(array, state):
+    """Set the attributes as pickle does."""
+    if hasattr(array, "__setstate__"):
+        return array.__setstate__(state)
+    attributes, slots = state if isinstance(state, tuple) else (state, {})
+    if attributes:
+        vars(array).update(attributes)
+    for name, value in slots.items():
+        setattr(array, name, value)
+
+
+def _reduce(self):
+    """Pickle the array as its elements on the host, its device, its class and its attributes.
+
+    With protocol 5 the elements are a buffer, which ``buffer_callback`` receives without a copy.
+
+    Examples
+    --------
+    >>> import pickle
+    >>> import numpy as np
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> buffers = []
+    >>> a = gpuarray.to_gpu(np.arange(3))
+    >>> text = pickle.dumps(a, protocol=5, buffer_callback=buffers.append)
+    >>> pickle.loads(text, buffers=buffers)
+    array([0, 1, 2])
+    """
+    device = GPUArray.device.__get__(self)  # a subclass may have another attribute of this name
+    host, axes = GPUArray.get(self), None
+    if not host.flags.forc:
+        axes = sorted(range(host.ndim), key=lambda axis: -host.strides[axis])
+        host = host.transpose(axes)  # contiguous, so that NumPy pickles its memory as it is
+    dtype = None
+    if not _exports_buffer(host):
+        dtype, host = host.dtype, host.view(f"V{host.itemsize}")
+    arguments = _restored, (host, device, axes, type(self), dtype)
+    return arguments if type(self) is GPUArray else (*arguments, _state(self))
+
+
+def _copy(self):
+    """Return a contiguous copy on the same device, of the same class and with its attributes."""
+    copied = GPUArray.copy(self)
+    if type(self) is GPUArray:
+        return copied
+    made, state = core._of_class(copied, type(self)), _state(self)
+    if state is not None:
+        _set_state(made, state)
+    return made
+
+
+def _deepcopy(self, memo):
+    """Return a contiguous copy on the same device, with deep copies of its attributes."""
+    copied = GPUArray.copy(self)
+    if type(self) is GPUArray:
+        return copied
+    made = memo[id(self)] = core._of_class(copied, type(self))  # attributes may refer to `self`
+    state = _state(self)
+    if state is not None:
+        _set_state(made, copy.deepcopy(state, memo))
+    return made
+
+
+#: Methods of the class GPUArray.
+METHODS = {"__reduce__": _reduce, "__copy__": _copy, "__deepcopy__": _deepcopy}
