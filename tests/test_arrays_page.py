@@ -38,7 +38,7 @@ def functions(names):
     [
         ("Ufuncs, with", ", and NumPy's other names", UFUNCS),
         ("Their method `reduce`, of:", ". The other methods", _REDUCTIONS),
-        ("Other functions:", "### In place", FUNCTIONS),
+        ("Other functions:", "The first place counts", FUNCTIONS),
     ],
     ids=["ufuncs", "reduce", "functions"],
 )
@@ -87,7 +87,7 @@ def test_what_stands_in_place_of_others(left, right):
 
 
 def test_there_are_rows():
-    assert len(ROWS) >= 20
+    assert len(ROWS) >= 10
 
 
 def test_comparisons_by_operators():

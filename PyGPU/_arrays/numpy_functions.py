@@ -9,10 +9,20 @@ import operator
 
 import numpy as np
 
-from PyGPU._arrays import functions, joining, methods, ranges, reductions, tracing
+from PyGPU._arrays import (
+    accumulations,
+    functions,
+    methods,
+    ranges,
+    rearranging,
+    reductions,
+    statistics,
+    tracing,
+)
 from PyGPU._arrays.functions import apply, run
 from PyGPU._arrays.joining import transpose
 from PyGPU._arrays.methods import imag, real
+from PyGPU._arrays.rearranging import like, normalized
 from PyGPU._kernels import promoted
 from PyGPU._runtime import core, require_array
 
@@ -25,7 +35,6 @@ def _size_of(dtype):
 _SCAN = "PyGPU.scan.InclusiveScanKernel"
 # Alternatives to suggest for functions that are not implemented.
 _ELSEWHERE = {
-    **{"numpy.cumsum": _SCAN, "numpy.cumprod": _SCAN},
     **{"numpy.take": "PyGPU.gpuarray.take", "numpy.put": "PyGPU.gpuarray.put"},
 }
 
@@ -233,22 +242,11 @@ def ravel(a, order="C"):
     return a.ravel(order)
 
 
-def _axes(axes, ndim):
-    """Return one or several axes, counted from 0.
-
-    Raises AxisError, a ValueError, for an axis out of range, and ValueError for a repeated axis.
-    """
-    found = [core._axis_index(axis, ndim) for axis in (axes if np.iterable(axes) else (axes,))]
-    if len(set(found)) < len(found):
-        raise ValueError(f"axes={axes}: expected each axis once")
-    return found
-
-
 def squeeze(a, axis=None):
     if axis is None:
         return a.squeeze()
     index = [slice(None)] * a.ndim
-    for one in _axes(axis, a.ndim):
+    for one in normalized(axis, a.ndim):
         if a.shape[one] != 1:
             raise ValueError(f"squeeze: axis {one} of shape {a.shape} is not of length one")
         index[one] = 0
@@ -257,12 +255,12 @@ def squeeze(a, axis=None):
 
 def expand_dims(a, axis):
     ndim = a.ndim + (len(axis) if np.iterable(axis) else 1)
-    new = _axes(axis, ndim)
+    new = normalized(axis, ndim)
     return a[tuple(None if at in new else slice(None) for at in range(ndim))]
 
 
 def moveaxis(a, source, destination):
-    source, destination = _axes(source, a.ndim), _axes(destination, a.ndim)
+    source, destination = normalized(source, a.ndim), normalized(destination, a.ndim)
     if len(source) != len(destination):
         raise ValueError(
             f"moveaxis: {len(source)} source axes, but {len(destination)} destination axes"
@@ -275,24 +273,9 @@ def moveaxis(a, source, destination):
 
 def swapaxes(a, axis1, axis2):
     order = list(range(a.ndim))
-    (first,), (second,) = _axes(axis1, a.ndim), _axes(axis2, a.ndim)
+    (first,), (second,) = normalized(axis1, a.ndim), normalized(axis2, a.ndim)
     order[first], order[second] = second, first
     return a.transpose(order)
-
-
-def _arrays(arrays):
-    return [require_array(f"arrays[{k}]", array) for k, array in enumerate(arrays)]
-
-
-def concatenate(arrays, axis=0):
-    arrays = _arrays(arrays)
-    if axis is None:
-        arrays, axis = list(map(ravel, arrays)), 0
-    return joining.concatenate(arrays, axis)
-
-
-def stack(arrays, axis=0):
-    return joining.stack(_arrays(arrays), axis)
 
 
 def array_equal(a1, a2, equal_nan=False):
@@ -344,20 +327,28 @@ def can_cast(from_, to, casting="safe"):
     return np.can_cast(_dtype_or_itself(from_), to, casting)
 
 
-def zeros_like(a, dtype=None, order="K", subok=True):
+def zeros_like(a, dtype=None, order="K", subok=True, shape=None):
+    if shape is not None:
+        return like(a, core.zeros, dtype, order, shape)
     return core.zeros_like(a, dtype, order)
 
 
-def empty_like(prototype, dtype=None, order="K", subok=True):
+def empty_like(prototype, dtype=None, order="K", subok=True, shape=None):
+    if shape is not None:
+        return like(prototype, core.empty, dtype, order, shape)
     return core.empty_like(prototype, dtype, order)
 
 
-def ones_like(a, dtype=None, order="K", subok=True):
-    return ranges.ones_like(a, dtype, order)
+def ones_like(a, dtype=None, order="K", subok=True, shape=None):
+    return full_like(a, 1, dtype, order, subok, shape)
 
 
-def full_like(a, fill_value, dtype=None, order="K", subok=True):
-    return ranges.full_like(a, fill_value, dtype, order)
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
+    if shape is None:
+        return ranges.full_like(a, fill_value, dtype, order)
+    made = like(a, core.empty, dtype, order, shape)
+    made.fill(fill_value)
+    return made
 
 
 #: NumPy's functions, and the functions here that implement them.
@@ -367,10 +358,13 @@ FUNCTIONS = {
         *(sum, prod, nansum, nanprod, mean, max, min, nanmax, nanmin, any, all, dot),
         *(where, clip, round, real, imag, isclose, allclose, array_equal),
         *(copy, reshape, ravel, squeeze, expand_dims, moveaxis, swapaxes, transpose),
-        *(concatenate, stack, zeros_like, empty_like, ones_like, full_like),
+        *(zeros_like, empty_like, ones_like, full_like),
         *(shape, ndim, size, iscomplexobj, result_type, can_cast),
     )
 }
+FUNCTIONS.update(accumulations.FUNCTIONS)
+FUNCTIONS.update(rearranging.FUNCTIONS)
+FUNCTIONS.update(statistics.FUNCTIONS)
 FUNCTIONS.update({np.amax: max, np.amin: min, np.around: round})
 
 #: Methods of the class GPUArray.

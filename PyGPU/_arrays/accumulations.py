@@ -1,0 +1,70 @@
+"""NumPy's running sums and products, by scans: ``cumsum``, ``cumprod``, without NaN ``nancumsum``.
+
+They take arrays of one axis, or all elements in C order (``axis=None``).
+"""
+
+import functools
+
+import numpy as np
+
+from PyGPU._runtime import beside_first, core, hooks, require_array
+
+
+@functools.lru_cache(maxsize=256)
+def _scan(dtype, operation):
+    # That module loads the compilers, which other functions of NumPy need not.
+    return hooks.loaded("PyGPU._kernels.scan_kernel").InclusiveScanKernel(dtype, operation)
+
+
+def _accumulated(name, a, axis, dtype, out, operation, without_nan=None):
+    own = require_array("a", a)
+    if axis is not None and a.ndim != 1:
+        core._axis_index(axis, a.ndim)
+        raise TypeError(
+            f"numpy.{name}: axis={axis} of an array of {a.ndim} axes: not implemented for "
+            "GPUArray; axis=None and arrays of one axis are"
+        )
+    if axis is not None:
+        core._axis_index(axis, 1)
+    to = getattr(np, name)(np.zeros(1, own.dtype), dtype=dtype).dtype
+    elements = a.ravel()
+    if without_nan is not None and own.dtype.kind in "fc":
+        elements = np.where(np.isnan(elements), own.dtype.type(without_nan), elements)
+    elements = elements if elements.dtype == to else elements.astype(to)
+    if elements.size:
+        elements = _scan(to, operation)(elements, output_ary="new")
+    if out is None:
+        return elements
+    if require_array("out", out).shape != elements.shape:
+        raise ValueError(f"{name}: out: expected shape {elements.shape}, got {out.shape}")
+    if not np.can_cast(to, out.dtype, "same_kind"):
+        raise TypeError(f"{name}: out: results of {to} cannot be cast to {out.dtype}")
+    out[...] = elements if out.dtype == to else elements.astype(out.dtype)
+    return out
+
+
+@beside_first
+def cumsum(a, axis=None, dtype=None, out=None):
+    return _accumulated("cumsum", a, axis, dtype, out, "a + b")
+
+
+@beside_first
+def cumprod(a, axis=None, dtype=None, out=None):
+    return _accumulated("cumprod", a, axis, dtype, out, "a * b")
+
+
+@beside_first
+def nancumsum(a, axis=None, dtype=None, out=None):
+    return _accumulated("nancumsum", a, axis, dtype, out, "a + b", 0)
+
+
+@beside_first
+def nancumprod(a, axis=None, dtype=None, out=None):
+    return _accumulated("nancumprod", a, axis, dtype, out, "a * b", 1)
+
+
+#: NumPy's functions, and the functions here that implement them.
+FUNCTIONS = {
+    getattr(np, function.__name__): function
+    for function in (cumsum, cumprod, nancumsum, nancumprod)
+}

@@ -1,0 +1,233 @@
+"""NumPy's functions that put elements in other places: ``roll``, ``tile``, ``diff`` and their like.
+
+They return views where NumPy does; otherwise they copy on the device, each part in one call.
+"""
+
+import itertools
+import operator
+
+import numpy as np
+
+from PyGPU._arrays import joining
+from PyGPU._runtime import beside_first, core, require_array
+
+
+def normalized(axes, ndim):
+    """Return one or several axes, counted from 0.
+
+    Raises AxisError, a ValueError, for an axis out of range, and ValueError for a repeated axis.
+    """
+    found = [core._axis_index(axis, ndim) for axis in (axes if np.iterable(axes) else (axes,))]
+    if len(set(found)) < len(found):
+        raise ValueError(f"axes={axes}: expected each axis once")
+    return found
+
+
+def _along(axis, part, ndim):
+    """Return the index of a `part` of one axis and all of the others."""
+    index = [slice(None)] * ndim
+    index[axis] = part
+    return tuple(index)
+
+
+def flip(m, axis=None):
+    ndim = require_array("m", m).ndim
+    axes = range(ndim) if axis is None else normalized(axis, ndim)
+    return m[tuple(slice(None, None, -1 if k in axes else None) for k in range(ndim))]
+
+
+def _flip_along(name, m, axis):
+    if require_array("m", m).ndim <= axis:
+        raise ValueError(f"{name}: m: expected at least {axis + 1} axes, got shape {m.shape}")
+    return flip(m, axis)
+
+
+def flipud(m):
+    return _flip_along("flipud", m, 0)
+
+
+def fliplr(m):
+    return _flip_along("fliplr", m, 1)
+
+
+def rot90(m, k=1, axes=(0, 1)):
+    if len(axes) != 2:
+        raise ValueError(f"rot90: axes={axes}: expected two axes")
+    first, second = normalized(axes, require_array("m", m).ndim)
+    turns = operator.index(k) % 4
+    if turns == 0:
+        return m[...]
+    if turns == 2:
+        return flip(m, (first, second))
+    order = list(range(m.ndim))
+    order[first], order[second] = second, first
+    return flip(m, second).transpose(order) if turns == 1 else flip(m.transpose(order), second)
+
+
+def roll(a, shift, axis=None):
+    if axis is None:
+        if np.iterable(shift):
+            shift = sum(map(operator.index, shift))
+        return roll(require_array("a", a).ravel(), shift, 0).reshape(a.shape)
+    shifts = [0] * require_array("a", a).ndim
+    for distance, one in np.broadcast(shift, axis):
+        shifts[core._axis_index(one, a.ndim)] += operator.index(distance)
+    rolled = core.empty_like(a)
+    pieces = []  # for each axis, (place in the result, place in the array) of its parts
+    for length, distance in zip(a.shape, shifts):
+        at = distance % length if length else 0
+        whole = [(slice(at, None), slice(None, length - at))]
+        pieces.append([*whole, (slice(None, at), slice(length - at, None))] if at else whole)
+    for parts in itertools.product(*pieces):
+        to, origin = zip(*parts) if parts else ((), ())
+        rolled[to] = a[origin]
+    return rolled
+
+
+@beside_first
+def _spread(a, repeats, inner):
+    """Repeat the elements along each axis, each element by itself if `inner`, or the whole axis."""
+    lengths = [length * count for length, count in zip(a.shape, repeats)]
+    out = core.empty(tuple(lengths), a.dtype, a.allocator)
+    if out.size:
+        pairs = [(s, r) if inner else (r, s) for s, r in zip(a.shape, repeats)]
+        index = (slice(None), None) if inner else (None, slice(None))
+        out.reshape(tuple(itertools.chain(*pairs)))[...] = a[index * a.ndim]
+    return out
+
+
+def tile(A, reps):
+    reps = list(map(operator.index, reps if np.iterable(reps) else (reps,)))
+    if any(count < 0 for count in reps):
+        raise ValueError(f"tile: reps={reps}: expected no negative numbers")
+    a = require_array("A", A)
+    a = a[(None,) * (len(reps) - a.ndim)] if len(reps) > a.ndim else a
+    return _spread(a, [1] * (a.ndim - len(reps)) + reps, False)
+
+
+def repeat(a, repeats, axis=None):
+    if isinstance(repeats, core.GPUArray):
+        raise TypeError("repeat: repeats: expected numbers on the host, got a GPUArray")
+    a = require_array("a", a)
+    a, axis = (a.ravel(), 0) if axis is None else (a, core._axis_index(axis, a.ndim))
+    counts = np.asarray(repeats)
+    counts = counts if counts.size else counts.astype(np.intp)
+    if counts.dtype.kind not in "iub" or counts.ndim > 1:
+        raise TypeError(f"repeat: repeats={repeats!r}: expected whole numbers")
+    if np.any(counts < 0):
+        raise ValueError(f"repeat: repeats={repeats!r}: expected no negative numbers")
+    if counts.size == 1:
+        every = [1] * a.ndim
+        every[axis] = int(counts.reshape(())[()])
+        return _spread(a, every, True)
+    if counts.size != a.shape[axis]:
+        raise ValueError(
+            f"repeat: {counts.size} numbers of repeats for the {a.shape[axis]} elements of the axis"
+        )
+    return a[_along(axis, np.repeat(np.arange(counts.size), counts), a.ndim)]
+
+
+_NOT_GIVEN = np._NoValue
+
+
+@beside_first
+def diff(a, n=1, axis=-1, prepend=_NOT_GIVEN, append=_NOT_GIVEN):
+    n = operator.index(n)
+    if n < 0:
+        raise ValueError(f"diff: n={n}: expected no negative number")
+    axis = core._axis_index(axis, require_array("a", a).ndim)
+    if n == 0:
+        return a
+    beside = []
+    for name, given in (("prepend", prepend), ("append", append)):
+        if given is _NOT_GIVEN:
+            continue
+        if not isinstance(given, core.GPUArray):
+            if np.ndim(given):
+                raise TypeError(f"diff: {name}: expected a GPUArray or a number, got an array")
+            shape = tuple(1 if k == axis else length for k, length in enumerate(a.shape))
+            number = np.asarray(given)
+            given = core.empty(shape, number.dtype, a.allocator)
+            given.fill(number[()])
+        beside.append((name, given))
+    if beside:
+        before = [one for name, one in beside if name == "prepend"]
+        after = [one for name, one in beside if name == "append"]
+        a = joining.concatenate([*before, a, *after], axis)
+    subtract = np.not_equal if a.dtype == bool else np.subtract
+    for _ in range(n):
+        a = subtract(a[_along(axis, slice(1, None), a.ndim)], a[_along(axis, slice(-1), a.ndim)])
+    return a
+
+
+def _arrays(arrays):
+    return [require_array(f"arrays[{k}]", array) for k, array in enumerate(arrays)]
+
+
+def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+    arrays = _arrays(arrays)
+    if axis is None:
+        arrays, axis = [array.ravel() for array in arrays], 0
+    if out is None and dtype is None and casting == "same_kind":
+        return joining.concatenate(arrays, axis)
+    if out is not None and dtype is not None:
+        raise TypeError("concatenate: expected out or dtype, not both")
+    to = np.dtype(dtype) if out is None else require_array("out", out).dtype
+    to = np.result_type(*(one.dtype for one in arrays)) if out is None and dtype is None else to
+    for k, array in enumerate(arrays):
+        if not np.can_cast(array.dtype, to, casting):
+            raise TypeError(
+                f"concatenate: arrays[{k}] of {array.dtype} cannot be cast to {to} by the rule "
+                f"casting={casting!r}"
+            )
+    cast = [array if array.dtype == to else array.astype(to) for array in arrays]
+    joined = joining.concatenate(cast, axis)
+    if out is None:
+        return joined
+    if out.shape != joined.shape:
+        raise ValueError(f"concatenate: out: expected shape {joined.shape}, got {out.shape}")
+    out[...] = joined
+    return out
+
+
+def stack(arrays, axis=0):
+    return joining.stack(_arrays(arrays), axis)
+
+
+def vstack(tup):
+    arrays = _arrays(tup)
+    return joining.concatenate([a.reshape(1, -1) if a.ndim < 2 else a for a in arrays], 0)
+
+
+def hstack(tup):
+    arrays = [a.reshape(1) if a.ndim == 0 else a for a in _arrays(tup)]
+    return joining.concatenate(arrays, 0 if arrays and arrays[0].ndim == 1 else 1)
+
+
+@beside_first
+def like(other, make, dtype, order, shape):
+    """Return an array of another array's dtype, memory order, device and allocator.
+
+    `make` is ``core.empty`` or ``core.zeros``.
+    """
+    shape = tuple(map(operator.index, shape if np.iterable(shape) else (shape,)))
+    dtype = other.dtype if dtype is None else np.dtype(dtype)
+    order = "K" if order is None else order
+    is_fortran = other.flags.f_contiguous and not other.flags.c_contiguous
+    if order == "A" or (order == "K" and len(shape) != other.ndim):
+        order = "F" if order == "A" and is_fortran else "C"
+    if order != "K":
+        return make(shape, dtype, allocator=other.allocator, order=order)
+    axes = sorted(range(len(shape)), key=lambda axis: -abs(other.strides[axis]))
+    made = make(tuple(shape[axis] for axis in axes), dtype, allocator=other.allocator)
+    return made.transpose([axes.index(axis) for axis in range(len(shape))])
+
+
+#: NumPy's functions, and the functions here that implement them.
+FUNCTIONS = {
+    getattr(np, function.__name__): function
+    for function in (
+        *(flip, flipud, fliplr, rot90, roll, tile, repeat, diff),
+        *(concatenate, stack, vstack, hstack),
+    )
+}

@@ -1,0 +1,165 @@
+"""NumPy's functions of statistics, of several steps on the device: ``var``, ``argmax``, ``ptp``."""
+
+import math
+
+import numpy as np
+
+from PyGPU._arrays import functions, fusion, ranges, reductions
+from PyGPU._arrays.functions import apply
+from PyGPU._runtime import beside_first, core, require_array
+
+
+def _lengths(a, axis):
+    """Return the number of elements along one or several axes; None means all."""
+    axes = range(a.ndim) if axis is None else axis if np.iterable(axis) else (axis,)
+    return math.prod(a.shape[core._axis_index(one, a.ndim)] for one in axes)
+
+
+@fusion.fuse
+def _squares(x, mean):
+    return np.square(x - mean)
+
+
+@fusion.fuse
+def _complex_squares(x, mean):
+    difference = x - mean
+    return np.square(difference.real) + np.square(difference.imag)
+
+
+def _variance(a, axis, dtype, ddof, keepdims):
+    """Compute the mean square of the distance from the mean, in two passes.
+
+    The second pass subtracts the mean from each element, so that no digits cancel, as in T. F.
+    Chan, G. H. Golub and R. J. LeVeque, "Algorithms for computing the sample variance", The
+    American Statistician 37 (1983). float16 is computed in float32.
+    """
+    kind = require_array("a", a).dtype.kind
+    if kind not in "biufc":
+        raise TypeError(f"var: a: expected numbers, got an array of {a.dtype}")
+    compute = np.dtype(dtype or (np.float64 if kind in "biu" else a.dtype))
+    if compute.kind not in "fc":
+        raise TypeError(f"var: dtype={compute}: expected a floating-point dtype")
+    result = compute
+    if compute == np.float16:
+        compute = np.dtype(np.float32)
+    count = _lengths(a, axis)
+    mean = reductions.mean(a, compute, axis=axis, keepdims=True)
+    squares = (_complex_squares if compute.kind == "c" or kind == "c" else _squares)(a, mean)
+    total = reductions.sum(squares, _size_of(compute), axis=axis, keepdims=keepdims)
+    divisor = count - ddof
+    if not divisor > 0:  # as in NumPy: 0 / 0 is NaN, and a number / 0 infinite
+        divisor = 0
+    variance = apply("divide", total, divisor, out=total)
+    return variance, _size_of(result)
+
+
+def _size_of(dtype):
+    """Return the dtype of the absolute value of a `dtype`."""
+    return np.absolute(np.empty(0, dtype)).dtype
+
+
+def _placed(array, dtype, out):
+    """Return the array in a dtype, or `out` with its elements."""
+    if out is None:
+        return array if array.dtype == dtype else array.astype(dtype)
+    return functions.run("copy", (array,), (array.dtype,), (array.dtype,), out)
+
+
+@beside_first
+def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    variance, dtype = _variance(a, axis, dtype, ddof, keepdims)
+    return _placed(variance, dtype, out)
+
+
+@beside_first
+def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    variance, dtype = _variance(a, axis, dtype, ddof, keepdims)
+    return _placed(apply("sqrt", variance, out=variance), dtype, out)
+
+
+@beside_first
+def ptp(a, axis=None, out=None, keepdims=False):
+    least, most = (
+        core._reduce(name, a, axis, None, None, keepdims, None, None)
+        for name in _extremes(require_array("a", a).dtype)
+    )
+    return apply("subtract", most, least, out=out)
+
+
+def _extremes(dtype):
+    """Return the reductions by which NumPy finds the least and the greatest element."""
+    return ("minimum", "maximum") if dtype.kind == "f" else ("min", "max")
+
+
+@beside_first
+def count_nonzero(a, axis=None, *, keepdims=False):
+    is_counted = np.not_equal(require_array("a", a), 0)
+    return reductions.sum(is_counted, np.int64, axis=axis, keepdims=keepdims)
+
+
+@fusion.fuse
+def _index_where(x, extreme, index, none):
+    is_extreme = np.logical_or(np.equal(x, extreme), np.not_equal(x, x))
+    return np.where(is_extreme, index, none)
+
+
+def _first_place(name, a, axis, out, keepdims):
+    """Compute the place of the first extreme; a NaN, if there is one, is the extreme."""
+    dtype = require_array("a", a).dtype
+    if dtype.kind not in "biuf":
+        raise TypeError(f"arg{name}: a: expected real numbers, got an array of {dtype}")
+    if axis is None:
+        shape = (1,) * a.ndim if keepdims else ()
+        found = _first_place(name, a.ravel(), 0, None, False).reshape(shape)
+        return _placed(found, found.dtype, out)
+    axis = core._axis_index(axis, a.ndim)
+    length = a.shape[axis]
+    if length == 0:
+        raise ValueError(f"arg{name}: attempt to get arg{name} of an empty sequence")
+    kind = _extremes(dtype)[name == "max"]
+    extreme = core._reduce(kind, a, axis, None, None, True, None, None)
+    index = ranges.arange(length, dtype=np.int64)
+    index = index.reshape([length if k == axis else 1 for k in range(a.ndim)])
+    places = _index_where(a, extreme, index, np.int64(length))
+    return core._reduce("min", places, axis, None, out, keepdims, None, None)
+
+
+@beside_first
+def argmax(a, axis=None, out=None, *, keepdims=False):
+    return _first_place("max", a, axis, out, keepdims)
+
+
+@beside_first
+def argmin(a, axis=None, out=None, *, keepdims=False):
+    return _first_place("min", a, axis, out, keepdims)
+
+
+@fusion.fuse
+def _replaced(x, nan, most, least):
+    bounded = np.where(np.isinf(x), np.where(np.signbit(x), least, most), x)
+    return np.where(np.isnan(x), nan, bounded)
+
+
+@beside_first
+def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    kind = require_array("x", x).dtype.kind
+    if kind not in "fc":
+        return x.copy() if copy else x
+    real = _size_of(x.dtype)
+    limits = np.finfo(real)
+    most, least = limits.max if posinf is None else posinf, limits.min if neginf is None else neginf
+    made = core.empty_like(x)
+    made[...] = x
+    numbers = made.ravel("K").view(real)  # real and imaginary parts are numbers of their own
+    _replaced(numbers, *(real.type(one) for one in (nan, most, least)), out=numbers)
+    if copy:
+        return made
+    x[...] = made
+    return x
+
+
+#: NumPy's functions, and the functions here that implement them.
+FUNCTIONS = {
+    getattr(np, function.__name__): function
+    for function in (var, std, ptp, count_nonzero, argmax, argmin, nan_to_num)
+}

@@ -1,0 +1,174 @@
+"""NumPy's functions of statistics: rules of NaN, dtypes and axes, and digits that cancel."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from campaign import rare_but
+from hypothesis import given
+from strategies import arrays, examples
+
+from PyGPU.gpuarray import to_gpu
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Degrees of freedom", "ignore:invalid value", "ignore:divide by zero", "ignore:Mean of"
+)
+CODES = "?bBhHiIqQefdFD"
+X = np.random.default_rng(7).normal(3, 2, size=(4, 5, 6))
+
+
+def close(got, expected, rtol):
+    expected = np.asarray(expected)
+    got = got.get()
+    assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
+    np.testing.assert_allclose(got, expected, rtol=rtol, atol=rtol)
+
+
+def tolerance(dtype):
+    return {2: 2e-3, 4: 2e-5}.get(np.empty(0, dtype).real.dtype.itemsize, 1e-12)
+
+
+@pytest.mark.parametrize("code", rare_but("?iefD", CODES))
+def test_variances(code):
+    x = np.asarray(X - 2j * X[::-1] if code in "FD" else X).astype(code)
+    a = to_gpu(x)
+    wide = x.astype("f8") if code == "e" else x
+    for function in (np.var, np.std):
+        for arguments in ({}, {"axis": 1}, {"axis": (0, -1), "ddof": 1, "keepdims": True}):
+            expected = np.asarray(function(wide, **arguments))
+            if code == "e":
+                expected = expected.astype("e")
+            rtol = tolerance(expected.dtype)
+            close(function(a, **arguments), expected, rtol)
+
+
+def test_no_digits_cancel():
+    x = 1e8 + np.random.default_rng(1).normal(size=100_000)
+    np.testing.assert_allclose(float(np.var(to_gpu(x))), np.var(x), rtol=1e-9)
+    small = (1000 + np.random.default_rng(1).normal(size=100_000)).astype("f4")
+    expected = np.var(small.astype("f8"))
+    np.testing.assert_allclose(float(np.var(to_gpu(small))), expected, rtol=1e-4)
+
+
+def test_dtype_and_out():
+    x = X.astype("f4")
+    a = to_gpu(x)
+    close(np.var(a, 0, dtype="f8"), np.var(x, 0, dtype="f8"), 1e-6)
+    close(np.std(a, 0, "f4"), np.std(x, 0, "f4"), 1e-5)
+    out = to_gpu(np.zeros((6, 5), "f8")).T
+    assert np.std(a, axis=0, out=out) is out
+    close(out, np.std(x, 0).astype("f8"), 1e-5)
+    for call in (
+        lambda: np.var(a, dtype="i4"),
+        lambda: np.var(to_gpu(np.zeros(3, "S3"))),
+        lambda: np.var(a, out=to_gpu(np.zeros((), "i4"))),
+        lambda: np.var(a, where=a > 0),
+    ):
+        with pytest.raises(TypeError):
+            call()
+    with pytest.raises(ValueError, match="axis 3"):
+        np.var(a, 3)
+
+
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 3), (1,), ()])
+def test_few_elements(shape):
+    x = np.zeros(shape)
+    for ddof in (0, 1, 2):
+        close(np.var(to_gpu(x), ddof=ddof), np.var(x, ddof=ddof), 0)
+        if shape:
+            close(np.std(to_gpu(x), 0, ddof=ddof), np.std(x, 0, ddof=ddof), 0)
+
+
+PLACES = {np.argmax: "max", np.argmin: "min"}
+
+
+@pytest.mark.parametrize("code", rare_but("?bQef", "?bBhHiIqQefd"))
+@pytest.mark.parametrize("function", PLACES)
+def test_places(function, code):
+    x = np.random.default_rng(3).integers(0, 2 if code == "?" else 5, size=(4, 5, 6)).astype(code)
+    if code == "Q":
+        x[0, 3, 4] = 2**64 - 1
+    a = to_gpu(x)
+    for arguments in ({}, {"axis": 0}, {"axis": -1, "keepdims": True}, {"keepdims": True}):
+        close(function(a, **arguments), function(x, **arguments), 0)
+    close(function(a[::2, ::-1].T), function(x[::2, ::-1].T), 0)
+    out = to_gpu(np.zeros((4, 6), np.int64))
+    assert function(a, 1, out) is out
+    close(out, function(x, 1), 0)
+
+
+@pytest.mark.parametrize("function", PLACES)
+def test_places_of_what_is_not_a_number(function):
+    for x in ([1, np.nan, 3, np.nan], [np.nan] * 3, [np.inf, -np.inf, np.inf], [-0.0, 0.0]):
+        close(function(to_gpu(np.array(x))), function(np.array(x)), 0)
+    with pytest.raises(ValueError, match="empty sequence"):
+        function(to_gpu(np.zeros((3, 0))), axis=1)
+    assert function(to_gpu(np.zeros((3, 0))), axis=0).shape == (0,)
+    for code in ("D", "S3"):
+        with pytest.raises(TypeError, match="expected real numbers"):
+            function(to_gpu(np.zeros(3, code)))
+    assert function(to_gpu(np.array(5.0))).shape == ()
+
+
+@examples(40)
+@given(st.data())
+def test_any_layout(data):
+    x = data.draw(arrays(dtype=np.dtype("f4")))
+    a = to_gpu(x)
+    close(np.count_nonzero(a), np.int64(np.count_nonzero(x)), 0)
+    if not x.size:
+        return
+    axis = data.draw(st.none() | st.integers(-x.ndim, x.ndim - 1)) if x.ndim else None
+    close(np.argmax(a, axis), np.argmax(x, axis), 0)
+    close(np.ptp(a, axis), np.ptp(x, axis), 0)
+    close(np.var(a, axis), np.var(x, axis), 1e-5)
+    if axis is not None:
+        close(np.count_nonzero(a, axis), np.count_nonzero(x, axis), 0)
+
+
+@pytest.mark.parametrize("code", rare_but("fD", "efdFD"))
+def test_nan_to_num(code):
+    special = [1, np.nan, np.inf, -np.inf, -2]
+    x = np.array([[r + 1j * i for r in special] for i in special]) if code in "FD" else special
+    if code in "FD":
+        x = np.array([[complex(r, i) for r in special] for i in special])
+    x = np.array(x, code)
+    for arguments in ({}, {"nan": 7, "posinf": 8, "neginf": 9}, {"posinf": -1.5}):
+        close(np.nan_to_num(to_gpu(x), **arguments), np.nan_to_num(x, **arguments), 0)
+    a = to_gpu(np.stack([x, x]))[..., ::-1]
+    assert np.nan_to_num(a, copy=False) is a
+    close(a, np.nan_to_num(np.stack([x, x])[..., ::-1]), 0)
+    whole = to_gpu(np.arange(3))
+    assert np.nan_to_num(whole, copy=False) is whole and np.nan_to_num(whole) is not whole
+
+
+@pytest.mark.parametrize("code", rare_but("?bfD", CODES))
+@pytest.mark.parametrize("function", [np.cumsum, np.cumprod])
+def test_running_sums_and_products(function, code):
+    x = (np.arange(1, 1000) % 3).astype(code)
+    x = x if function is np.cumsum else np.where(x == 0, 1, x)[:30].astype(code)
+    close(function(to_gpu(x)), function(x), tolerance(code))
+    close(function(to_gpu(x)[::-2], 0), function(x[::-2], 0), tolerance(code))
+    square = x[:9].reshape(3, 3)
+    close(function(to_gpu(square).T), function(square.T), tolerance(code))
+
+
+def test_running_sums_into_an_array_and_without_what_is_not_a_number():
+    x = np.array([1, np.nan, 3.5, np.nan, -2])
+    for function in (np.nancumsum, np.nancumprod, np.cumsum):
+        close(function(to_gpu(x)), function(x), 0)
+    close(np.nancumsum(to_gpu(np.arange(5))), np.nancumsum(np.arange(5)), 0)
+    out = to_gpu(np.zeros(10))[::2]
+    assert np.cumsum(to_gpu(np.arange(5, dtype="f4")), out=out) is out
+    close(out, np.array([0.0, 1, 3, 6, 10]), 0)
+    small = np.ones(4, "i1")
+    close(np.cumsum(to_gpu(small), dtype="i1"), np.cumsum(small, dtype="i1"), 0)
+    close(np.cumsum(to_gpu(np.zeros(0))), np.cumsum(np.zeros(0)), 0)
+    close(np.cumsum(to_gpu(np.array(3))), np.cumsum(np.array(3)), 0)
+    with pytest.raises(TypeError, match="axis=0 of an array of 2 axes"):
+        np.cumsum(to_gpu(np.zeros((2, 2))), 0)
+    with pytest.raises(ValueError, match="axis 1"):
+        np.cumsum(to_gpu(x), 1)
+    with pytest.raises(ValueError, match="out: expected shape"):
+        np.cumsum(to_gpu(x), out=to_gpu(np.zeros(3)))
+    with pytest.raises(TypeError, match="out: results of float64"):
+        np.cumsum(to_gpu(x), out=to_gpu(np.zeros(5, "i4")))
