@@ -44,6 +44,11 @@ def kind_of(operand):
     raise TypeError(f"expected arrays and numbers, got {operand!r}")
 
 
+def magnitude(dtype):
+    """Return the dtype of the absolute value of a `dtype`."""
+    return np.absolute(np.empty(0, dtype)).dtype
+
+
 def _fitting(operand, dtype):
     """Convert a number that is computed with as bool to bool; return all else unchanged."""
     return operand if dtype != _BOOL or isinstance(operand, GPUArray) else bool(operand)

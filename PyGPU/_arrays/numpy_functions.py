@@ -19,17 +19,12 @@ from PyGPU._arrays import (
     statistics,
     tracing,
 )
-from PyGPU._arrays.functions import apply, run
+from PyGPU._arrays.functions import apply, magnitude, run
 from PyGPU._arrays.joining import transpose
 from PyGPU._arrays.methods import imag, real
 from PyGPU._arrays.rearranging import like, normalized
 from PyGPU._kernels import promoted
 from PyGPU._runtime import core, require_array
-
-
-def _size_of(dtype):
-    """Return the dtype of the absolute value of a `dtype`."""
-    return np.absolute(np.empty(0, dtype)).dtype
 
 
 _SCAN = "PyGPU.scan.InclusiveScanKernel"
@@ -221,7 +216,7 @@ def round(a, decimals=0, out=None):
         return apply("multiply", a, 0, out=out)
     factor = 10**-decimals if kind in "iu" else float(f"1e{abs(decimals)}")
     name = "round_decimals" if decimals > 0 else "round_tens"
-    return run(name, (a, factor), (compute, _size_of(compute)), (a.dtype,), out)
+    return run(name, (a, factor), (compute, magnitude(compute)), (a.dtype,), out)
 
 
 def copy(a, order="K", subok=False):
@@ -290,7 +285,7 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     (compute, _), results = promoted("equal", tuple(map(functions.kind_of, (a, b))))
     if compute.kind not in "fc":
         compute = np.dtype(np.float64)
-    size = _size_of(compute)
+    size = magnitude(compute)
     name = "isclose_or_nan" if equal_nan else "isclose"
     return run(name, (a, b, rtol, atol), (compute, compute, size, size), results)
 

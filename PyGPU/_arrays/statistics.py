@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from PyGPU._arrays import functions, fusion, ranges, reductions
-from PyGPU._arrays.functions import apply
+from PyGPU._arrays.functions import apply, magnitude
 from PyGPU._runtime import beside_first, core, require_array
 
 
@@ -45,17 +45,12 @@ def _variance(a, axis, dtype, ddof, keepdims):
     count = _lengths(a, axis)
     mean = reductions.mean(a, compute, axis=axis, keepdims=True)
     squares = (_complex_squares if compute.kind == "c" or kind == "c" else _squares)(a, mean)
-    total = reductions.sum(squares, _size_of(compute), axis=axis, keepdims=keepdims)
+    total = reductions.sum(squares, magnitude(compute), axis=axis, keepdims=keepdims)
     divisor = count - ddof
     if not divisor > 0:  # as in NumPy: 0 / 0 is NaN, and a number / 0 infinite
         divisor = 0
     variance = apply("divide", total, divisor, out=total)
-    return variance, _size_of(result)
-
-
-def _size_of(dtype):
-    """Return the dtype of the absolute value of a `dtype`."""
-    return np.absolute(np.empty(0, dtype)).dtype
+    return variance, magnitude(result)
 
 
 def _placed(array, dtype, out):
@@ -145,7 +140,7 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     kind = require_array("x", x).dtype.kind
     if kind not in "fc":
         return x.copy() if copy else x
-    real = _size_of(x.dtype)
+    real = magnitude(x.dtype)
     limits = np.finfo(real)
     most, least = limits.max if posinf is None else posinf, limits.min if neginf is None else neginf
     made = core.empty_like(x)
