@@ -26,7 +26,6 @@ from PyGPU._arrays.rearranging import like, normalized
 from PyGPU._kernels import promoted
 from PyGPU._runtime import core, require_array
 
-
 _SCAN = "PyGPU.scan.InclusiveScanKernel"
 # Alternatives to suggest for functions that are not implemented.
 _ELSEWHERE = {
