@@ -245,9 +245,9 @@ def test_a_file_in_the_place_of_the_cache(tmp_path):
 
 def test_a_home_folder_that_cannot_be_written(tmp_path):
     before = "unset PYGPU_CACHE_DIR PYCUDA_CACHE_DIR XDG_CACHE_HOME;"
-    row = the_fault(doctor("--only", "cache", before=before, HOME="/sys"))  # root too is refused
-    assert "the folder cannot be made" in row["found"] and "/sys/.cache" in row["found"]
-    assert row["remedy"] == "Make /sys writable, or set PYGPU_CACHE_DIR to a folder of your own."
+    row = the_fault(doctor("--only", "cache", before=before, HOME="/proc"))  # root too is refused
+    assert "the folder cannot be made" in row["found"] and "/proc/.cache" in row["found"]
+    assert row["remedy"] == "Make /proc writable, or set PYGPU_CACHE_DIR to a folder of your own."
     row = the_fault(doctor("--only", "cache", before=before, HOME="relative"))
     assert "no home folder" in row["found"] and "Set HOME" in row["remedy"]
 
