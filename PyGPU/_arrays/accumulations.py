@@ -7,6 +7,7 @@ import functools
 
 import numpy as np
 
+from PyGPU._arrays.functions import into, result_dtype
 from PyGPU._runtime import beside_first, core, hooks, require_array
 
 
@@ -17,19 +18,18 @@ def _scan(dtype, operation):
 
 
 def _accumulated(name, a, axis, dtype, out, operation, without_nan=None):
-    own = require_array("a", a)
-    if axis is not None and a.ndim != 1:
-        core._axis_index(axis, a.ndim)
-        raise TypeError(
-            f"numpy.{name}: axis={axis} of an array of {a.ndim} axes: not implemented for "
-            "GPUArray; axis=None and arrays of one axis are"
-        )
+    own = require_array("a", a).dtype
     if axis is not None:
-        core._axis_index(axis, 1)
-    to = getattr(np, name)(np.zeros(1, own.dtype), dtype=dtype).dtype
+        core._axis_index(axis, a.ndim)
+        if a.ndim != 1:
+            raise TypeError(
+                f"numpy.{name}: axis={axis} of an array of {a.ndim} axes: not implemented for "
+                "GPUArray; axis=None and arrays of one axis are"
+            )
+    to = result_dtype(getattr(np, name), own, None if dtype is None else np.dtype(dtype))
     elements = a.ravel()
-    if without_nan is not None and own.dtype.kind in "fc":
-        elements = np.where(np.isnan(elements), own.dtype.type(without_nan), elements)
+    if without_nan is not None and own.kind in "fc":
+        elements = np.where(np.isnan(elements), own.type(without_nan), elements)
     elements = elements if elements.dtype == to else elements.astype(to)
     if elements.size:
         elements = _scan(to, operation)(elements, output_ary="new")
@@ -37,10 +37,7 @@ def _accumulated(name, a, axis, dtype, out, operation, without_nan=None):
         return elements
     if require_array("out", out).shape != elements.shape:
         raise ValueError(f"{name}: out: expected shape {elements.shape}, got {out.shape}")
-    if not np.can_cast(to, out.dtype, "same_kind"):
-        raise TypeError(f"{name}: out: results of {to} cannot be cast to {out.dtype}")
-    out[...] = elements if out.dtype == to else elements.astype(out.dtype)
-    return out
+    return into(out, elements)
 
 
 @beside_first

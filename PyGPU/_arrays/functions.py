@@ -4,6 +4,8 @@ Operands are numbers, and arrays whose shapes broadcast. Python's numbers are we
 NumPy's scalars and ndarrays without axes count as arrays.
 """
 
+import functools
+
 import numpy as np
 
 from PyGPU._arrays import tracing
@@ -47,6 +49,12 @@ def kind_of(operand):
 def magnitude(dtype):
     """Return the dtype of the absolute value of a `dtype`."""
     return np.absolute(np.empty(0, dtype)).dtype
+
+
+@functools.lru_cache(maxsize=1024)
+def result_dtype(function, own, dtype):
+    """Return the dtype that a function of NumPy, such as numpy.sum, gives for a dtype of arrays."""
+    return function(np.zeros(1, own), dtype=dtype).dtype
 
 
 def _fitting(operand, dtype):
@@ -116,6 +124,11 @@ def run(
         )
     _map(name, operands, compute, made, stream)
     return made[0] if len(made) == 1 else made
+
+
+def into(out, array):
+    """Copy an array into `out`, cast as numpy.can_cast's "same_kind" allows, and return `out`."""
+    return run("copy", (array,), (array.dtype,), (array.dtype,), out)
 
 
 def typed(name, operands, dtype=None, casting="same_kind"):

@@ -3,7 +3,6 @@
 A parameter of NumPy's function that is missing here raises TypeError.
 """
 
-import functools
 import inspect
 import operator
 
@@ -22,15 +21,13 @@ from PyGPU._arrays import (
 from PyGPU._arrays.functions import apply, magnitude, run
 from PyGPU._arrays.joining import transpose
 from PyGPU._arrays.methods import imag, real
-from PyGPU._arrays.rearranging import like, normalized
+from PyGPU._arrays.rearranging import like
 from PyGPU._kernels import promoted
 from PyGPU._runtime import core, require_array
 
 _SCAN = "PyGPU.scan.InclusiveScanKernel"
 # Alternatives to suggest for functions that are not implemented.
-_ELSEWHERE = {
-    **{"numpy.take": "PyGPU.gpuarray.take", "numpy.put": "PyGPU.gpuarray.put"},
-}
+_ELSEWHERE = {"numpy.take": "PyGPU.gpuarray.take", "numpy.put": "PyGPU.gpuarray.put"}
 
 
 def not_implemented(name):
@@ -54,17 +51,12 @@ def refuse_unknown(name, function, kwargs):
         ) from None
 
 
-@functools.lru_cache(maxsize=1024)
-def _reduced(function, own, dtype):
-    return function(np.zeros(1, own), dtype=dtype).dtype
-
-
 def _asked(function, a, dtype, out):
     """Return the dtype of a reduction: without `out`, NumPy widens small integers."""
     dtype = None if dtype is None else np.dtype(dtype)
     if dtype is None and out is not None:
         return None
-    return _reduced(function, require_array("a", a).dtype, dtype)
+    return functions.result_dtype(function, require_array("a", a).dtype, dtype)
 
 
 def sum(a, axis=None, dtype=None, out=None, keepdims=False):
@@ -97,22 +89,12 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False):
     return reductions.mean(a, dtype, axis=axis, out=out, keepdims=keepdims)
 
 
-def _into(out, array):
-    return run("copy", (array,), (array.dtype,), (array.dtype,), out)
-
-
-def _extreme(name, a, axis, out, keepdims):
-    """Compute NumPy's max or min, whose result is NaN if any element is NaN."""
-    name = f"{name}imum" if require_array("a", a).dtype.kind == "f" else name
-    return core._reduce(name, a, axis, None, out, keepdims, None, None)
-
-
 def max(a, axis=None, out=None, keepdims=False):
-    return _extreme("max", a, axis, out, keepdims)
+    return statistics.extreme("max", a, axis, out, keepdims)
 
 
 def min(a, axis=None, out=None, keepdims=False):
-    return _extreme("min", a, axis, out, keepdims)
+    return statistics.extreme("min", a, axis, out, keepdims)
 
 
 def nanmax(a, axis=None, out=None, keepdims=False):
@@ -205,7 +187,7 @@ def round(a, decimals=0, out=None):
     """
     decimals, kind = operator.index(decimals), a.dtype.kind
     if kind in "iu" and decimals >= 0:
-        return copy(a) if out is None else _into(out, a)
+        return copy(a) if out is None else functions.into(out, a)
     if decimals == 0:
         return apply("rint", a, out=out)  # bools give float16, as in NumPy
     if kind == "b":
@@ -234,42 +216,6 @@ def reshape(a, shape=None, order="C", *, newshape=None):
 
 def ravel(a, order="C"):
     return a.ravel(order)
-
-
-def squeeze(a, axis=None):
-    if axis is None:
-        return a.squeeze()
-    index = [slice(None)] * a.ndim
-    for one in normalized(axis, a.ndim):
-        if a.shape[one] != 1:
-            raise ValueError(f"squeeze: axis {one} of shape {a.shape} is not of length one")
-        index[one] = 0
-    return a[tuple(index)] if index else a
-
-
-def expand_dims(a, axis):
-    ndim = a.ndim + (len(axis) if np.iterable(axis) else 1)
-    new = normalized(axis, ndim)
-    return a[tuple(None if at in new else slice(None) for at in range(ndim))]
-
-
-def moveaxis(a, source, destination):
-    source, destination = normalized(source, a.ndim), normalized(destination, a.ndim)
-    if len(source) != len(destination):
-        raise ValueError(
-            f"moveaxis: {len(source)} source axes, but {len(destination)} destination axes"
-        )
-    order = [axis for axis in range(a.ndim) if axis not in source]
-    for to, axis in sorted(zip(destination, source)):
-        order.insert(to, axis)
-    return a.transpose(order)
-
-
-def swapaxes(a, axis1, axis2):
-    order = list(range(a.ndim))
-    (first,), (second,) = normalized(axis1, a.ndim), normalized(axis2, a.ndim)
-    order[first], order[second] = second, first
-    return a.transpose(order)
 
 
 def array_equal(a1, a2, equal_nan=False):
@@ -351,7 +297,7 @@ FUNCTIONS = {
     for function in (
         *(sum, prod, nansum, nanprod, mean, max, min, nanmax, nanmin, any, all, dot),
         *(where, clip, round, real, imag, isclose, allclose, array_equal),
-        *(copy, reshape, ravel, squeeze, expand_dims, moveaxis, swapaxes, transpose),
+        *(copy, reshape, ravel, transpose),
         *(zeros_like, empty_like, ones_like, full_like),
         *(shape, ndim, size, iscomplexobj, result_type, can_cast),
     )

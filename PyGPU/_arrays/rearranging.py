@@ -1,4 +1,4 @@
-"""NumPy's functions that put elements in other places: ``roll``, ``tile``, ``diff`` and their like.
+"""NumPy's functions that put axes or elements in other places: ``moveaxis``, ``roll``, ``tile``.
 
 They return views where NumPy does; otherwise they copy on the device, each part in one call.
 """
@@ -12,7 +12,7 @@ from PyGPU._arrays import joining
 from PyGPU._runtime import beside_first, core, require_array
 
 
-def normalized(axes, ndim):
+def _axes(axes, ndim):
     """Return one or several axes, counted from 0.
 
     Raises AxisError, a ValueError, for an axis out of range, and ValueError for a repeated axis.
@@ -21,6 +21,42 @@ def normalized(axes, ndim):
     if len(set(found)) < len(found):
         raise ValueError(f"axes={axes}: expected each axis once")
     return found
+
+
+def squeeze(a, axis=None):
+    if axis is None:
+        return a.squeeze()
+    index = [slice(None)] * a.ndim
+    for one in _axes(axis, a.ndim):
+        if a.shape[one] != 1:
+            raise ValueError(f"squeeze: axis {one} of shape {a.shape} is not of length one")
+        index[one] = 0
+    return a[tuple(index)] if index else a
+
+
+def expand_dims(a, axis):
+    ndim = a.ndim + (len(axis) if np.iterable(axis) else 1)
+    new = _axes(axis, ndim)
+    return a[tuple(None if at in new else slice(None) for at in range(ndim))]
+
+
+def moveaxis(a, source, destination):
+    source, destination = _axes(source, a.ndim), _axes(destination, a.ndim)
+    if len(source) != len(destination):
+        raise ValueError(
+            f"moveaxis: {len(source)} source axes, but {len(destination)} destination axes"
+        )
+    order = [axis for axis in range(a.ndim) if axis not in source]
+    for to, axis in sorted(zip(destination, source)):
+        order.insert(to, axis)
+    return a.transpose(order)
+
+
+def swapaxes(a, axis1, axis2):
+    order = list(range(a.ndim))
+    (first,), (second,) = _axes(axis1, a.ndim), _axes(axis2, a.ndim)
+    order[first], order[second] = second, first
+    return a.transpose(order)
 
 
 def _along(axis, part, ndim):
@@ -32,7 +68,7 @@ def _along(axis, part, ndim):
 
 def flip(m, axis=None):
     ndim = require_array("m", m).ndim
-    axes = range(ndim) if axis is None else normalized(axis, ndim)
+    axes = range(ndim) if axis is None else _axes(axis, ndim)
     return m[tuple(slice(None, None, -1 if k in axes else None) for k in range(ndim))]
 
 
@@ -53,15 +89,15 @@ def fliplr(m):
 def rot90(m, k=1, axes=(0, 1)):
     if len(axes) != 2:
         raise ValueError(f"rot90: axes={axes}: expected two axes")
-    first, second = normalized(axes, require_array("m", m).ndim)
+    first, second = _axes(axes, require_array("m", m).ndim)
     turns = operator.index(k) % 4
     if turns == 0:
         return m[...]
     if turns == 2:
         return flip(m, (first, second))
-    order = list(range(m.ndim))
-    order[first], order[second] = second, first
-    return flip(m, second).transpose(order) if turns == 1 else flip(m.transpose(order), second)
+    if turns == 1:
+        return swapaxes(flip(m, second), first, second)
+    return flip(swapaxes(m, first, second), second)
 
 
 def roll(a, shift, axis=None):
@@ -227,6 +263,7 @@ def like(other, make, dtype, order, shape):
 FUNCTIONS = {
     getattr(np, function.__name__): function
     for function in (
+        *(squeeze, expand_dims, moveaxis, swapaxes),
         *(flip, flipud, fliplr, rot90, roll, tile, repeat, diff),
         *(concatenate, stack, vstack, hstack),
     )

@@ -4,12 +4,18 @@ import math
 
 import numpy as np
 
-from PyGPU._arrays import functions, fusion, ranges, reductions
-from PyGPU._arrays.functions import apply, magnitude
+from PyGPU._arrays import fusion, ranges, reductions
+from PyGPU._arrays.functions import apply, into, magnitude
 from PyGPU._runtime import beside_first, core, require_array
 
 
-def _lengths(a, axis):
+def extreme(name, a, axis, out, keepdims):
+    """Compute NumPy's max or min, whose result is NaN if any element is NaN."""
+    name = f"{name}imum" if require_array("a", a).dtype.kind == "f" else name
+    return core._reduce(name, a, axis, None, out, keepdims, None, None)
+
+
+def _count(a, axis):
     """Return the number of elements along one or several axes; None means all."""
     axes = range(a.ndim) if axis is None else axis if np.iterable(axis) else (axis,)
     return math.prod(a.shape[core._axis_index(one, a.ndim)] for one in axes)
@@ -42,22 +48,20 @@ def _variance(a, axis, dtype, ddof, keepdims):
     result = compute
     if compute == np.float16:
         compute = np.dtype(np.float32)
-    count = _lengths(a, axis)
+    count = _count(a, axis)
     mean = reductions.mean(a, compute, axis=axis, keepdims=True)
     squares = (_complex_squares if compute.kind == "c" or kind == "c" else _squares)(a, mean)
     total = reductions.sum(squares, magnitude(compute), axis=axis, keepdims=keepdims)
-    divisor = count - ddof
-    if not divisor > 0:  # as in NumPy: 0 / 0 is NaN, and a number / 0 infinite
-        divisor = 0
-    variance = apply("divide", total, divisor, out=total)
+    # As in NumPy, 0 / 0 is NaN, and a number / 0 infinite.
+    variance = apply("divide", total, max(0, count - ddof), out=total)
     return variance, magnitude(result)
 
 
 def _placed(array, dtype, out):
     """Return the array in a dtype, or `out` with its elements."""
-    if out is None:
-        return array if array.dtype == dtype else array.astype(dtype)
-    return functions.run("copy", (array,), (array.dtype,), (array.dtype,), out)
+    if out is not None:
+        return into(out, array)
+    return array if array.dtype == dtype else array.astype(dtype)
 
 
 @beside_first
@@ -74,16 +78,8 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
 
 @beside_first
 def ptp(a, axis=None, out=None, keepdims=False):
-    least, most = (
-        core._reduce(name, a, axis, None, None, keepdims, None, None)
-        for name in _extremes(require_array("a", a).dtype)
-    )
+    least, most = (extreme(name, a, axis, None, keepdims) for name in ("min", "max"))
     return apply("subtract", most, least, out=out)
-
-
-def _extremes(dtype):
-    """Return the reductions by which NumPy finds the least and the greatest element."""
-    return ("minimum", "maximum") if dtype.kind == "f" else ("min", "max")
 
 
 @beside_first
@@ -111,11 +107,10 @@ def _first_place(name, a, axis, out, keepdims):
     length = a.shape[axis]
     if length == 0:
         raise ValueError(f"arg{name}: attempt to get arg{name} of an empty sequence")
-    kind = _extremes(dtype)[name == "max"]
-    extreme = core._reduce(kind, a, axis, None, None, True, None, None)
+    found = extreme(name, a, axis, None, True)
     index = ranges.arange(length, dtype=np.int64)
     index = index.reshape([length if k == axis else 1 for k in range(a.ndim)])
-    places = _index_where(a, extreme, index, np.int64(length))
+    places = _index_where(a, found, index, np.int64(length))
     return core._reduce("min", places, axis, None, out, keepdims, None, None)
 
 
@@ -143,8 +138,7 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     real = magnitude(x.dtype)
     limits = np.finfo(real)
     most, least = limits.max if posinf is None else posinf, limits.min if neginf is None else neginf
-    made = core.empty_like(x)
-    made[...] = x
+    made = x.copy()
     numbers = made.ravel("K").view(real)  # real and imaginary parts are numbers of their own
     _replaced(numbers, *(real.type(one) for one in (nan, most, least)), out=numbers)
     if copy:
