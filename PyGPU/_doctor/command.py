@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from PyGPU._doctor import table
 from PyGPU._doctor.findings import FAIL, STATES, Finding
-from PyGPU._report import runner
+from PyGPU._report import choice, runner
 
 _REPORT = "Run `python -m PyGPU report -o report.txt` and send us the file."
 _HANGS = (
@@ -28,10 +28,10 @@ def _parser() -> argparse.ArgumentParser:
         "each fault. The exit status is 1 if a line is FAIL.",
         allow_abbrev=False,
     )
-    add = parser.add_argument
-    add("--json", action="store_true", help="print a list of {check, state, found, remedy}")
-    add("--timeout", metavar="SECONDS", type=float, default=20.0, help="for one check: %(default)g")
-    add("--only", metavar="TEXT", default="", help="checks with TEXT in their names")
+    parser.add_argument(
+        "--json", action="store_true", help="print a list of {check, state, found, remedy}"
+    )
+    choice.add_options(parser, 20.0)
     return parser
 
 
@@ -75,11 +75,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command with its arguments, and return the exit status."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    names = [name for name in table.CHECKS if options.only in name]
-    if not names:
-        parser.error(f"--only {options.only}: no such check; there are {', '.join(table.CHECKS)}")
-    if not options.timeout > 0:
-        parser.error(f"--timeout {options.timeout:g}: expected seconds, more than 0")
+    names = choice.chosen(parser, options, table.CHECKS)
     rows = []
     for name, finding in examine(names, options.timeout):
         rows.append({"check": name, **finding._asdict()})

@@ -1,5 +1,5 @@
 """``python -m PyGPU report``: one text file about a machine and what works there (command.py)."""
 
-from PyGPU._report import facts, runner
+from PyGPU._report import choice, facts, runner
 
-__all__ = ["facts", "runner"]
+__all__ = ["choice", "facts", "runner"]

@@ -16,7 +16,7 @@ import time
 from collections.abc import Sequence
 from typing import TextIO
 
-from PyGPU._report import facts, runner, table
+from PyGPU._report import choice, facts, runner, table
 from PyGPU._runtime import capabilities, hooks
 
 _MOST_LINES = 60  # printed lines of a check's process that are reported
@@ -58,12 +58,10 @@ def _parser() -> argparse.ArgumentParser:
         "read it, then send it.",
         allow_abbrev=False,
     )
-    add = parser.add_argument
-    add("-o", "--output", metavar="FILE", help="write the report there, and to the terminal")
-    add(
-        "--timeout", metavar="SECONDS", type=float, default=120.0, help="for one check: %(default)g"
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="write the report there, and to the terminal"
     )
-    add("--only", metavar="TEXT", default="", help="checks with TEXT in their names")
+    choice.add_options(parser, 120.0)
     return parser
 
 
@@ -93,11 +91,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command with its arguments, and return the exit status."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    names = [name for name in table.CHECKS if options.only in name]
-    if not names:
-        parser.error(f"--only {options.only}: no such check; there are {', '.join(table.CHECKS)}")
-    if not options.timeout > 0:
-        parser.error(f"--timeout {options.timeout:g}: expected seconds, more than 0")
+    names = choice.chosen(parser, options, table.CHECKS)
     if options.output is None:
         return _write(None, names, options.timeout)
     try:
