@@ -282,7 +282,11 @@ def test_the_file_of_a_library_that_the_loader_found():
 
 
 FOUND_BY_THE_LOADER = """
+import sys
+
 from PyGPU._compile import libraries, rtc
+
+sys.modules["cuda.pathfinder"] = None  # it would find the libraries of wheels
 for vendor in libraries.VENDORS.values():
     vendor.usual = vendor.wheels = ()
 print(rtc.locate("nvrtc"), *rtc.toolkit_include_options("nvrtc"))
