@@ -144,7 +144,10 @@ LAYERS = [
     | {"graph.h"},
     {"array.h", "loop.h", "reduction_plan.h", "gather_plan.h"} | FOR_MODULES,
     {"objects.h", "memory_device.h"}
-    | {f"{subject}_docs.h" for subject in ("copies", "device", "memory", "pointers", "sharing")}
+    | {
+        f"{subject}_docs.h"
+        for subject in ("copies", "device", "function", "memory", "pointers", "sharing")
+    }
     | {"status_docs.h", "stream_docs.h"},
     {"heap_type.h", "numpy.h", "gil.h"},
     {"functions.h"},

@@ -24,6 +24,7 @@ long address(const void *p) { return long(p); }                    PYGPU_EXPORT(
 long of_double(double *p) { return long(p); }                      PYGPU_EXPORT(of_double);
 long of_const(const double *p) { return long(p); }                 PYGPU_EXPORT(of_const);
 long of_int(int *p) { return long(p); }                            PYGPU_EXPORT(of_int);
+long of_two(const double *p, const double *q) { return p != q; }   PYGPU_EXPORT(of_two);
 long of_bytes(unsigned char *p) { return long(p); }                PYGPU_EXPORT(of_bytes);
 long of_complex(std::complex<float> *p) { return long(p); }        PYGPU_EXPORT(of_complex);
 long of_float3(float3 *p) { return long(p); }                      PYGPU_EXPORT(of_float3);
@@ -262,6 +263,27 @@ def test_freed_memory_is_refused(f):
     a.gpudata.free()
     with pytest.raises(errors.Error, match="freed"):
         f.of_double(a)
+
+
+def test_memory_that_a_later_argument_frees_is_refused(f):
+    class Freeing:
+        def __init__(self, free):
+            self.free = free
+
+        @property
+        def __cuda_array_interface__(self):
+            self.free()
+            return {"data": (0, False), "shape": (0,), "typestr": "<f8", "version": 3}
+
+    memory = drv.mem_alloc(64)
+    a, b = gpuarray.zeros(4, "f8"), gpuarray.zeros(4, "f8")
+    for argument, free in (
+        (memory, memory.free),
+        (a, a.gpudata.free),
+        (b[1:], b.gpudata.free),
+    ):
+        with pytest.raises(errors.Error, match="freed"):
+            f.of_two(argument, Freeing(free))
 
 
 def test_streams(f):

@@ -8,6 +8,7 @@
 
 #include "PyGPU/runtime/graph.h"
 #include "python/array/gpuarray.h"
+#include "python/launch/function_docs.h"
 #include "python/launch/numbers.h"
 #include "python/launch/packing.h"
 #include "python/launch/placement.h"
@@ -179,12 +180,16 @@ PyObject* call_general(Function& f, PyObject* const* arguments, std::size_t coun
   const std::vector<KernelParameter>& parameters = f.knows_count ? f.parameters : any;
   PackedArguments packed(parameters);
   std::vector<py::object> handlers;
+  bool has_run_python = false;
   for (std::size_t i = 0; i < count; ++i) {
-    if (pack(arguments[i], parameters[i], i, packed.value(i))) continue;
+    const Packing packing = pack(arguments[i], parameters[i], i, packed.value(i));
+    has_run_python |= packing != Packing::done;
+    if (packing != Packing::is_handler) continue;
     handlers.push_back(py::reinterpret_borrow<py::object>(arguments[i]));
     handlers.back().attr("pre_call")(py::handle(options.stream));
     pack_handler(arguments[i], parameters[i], i, packed.value(i));
   }
+  if (has_run_python) pack_addresses_again(arguments, count, parameters, packed);
 
   if (options.time_kernel && options.stream != Py_None) {
     PyErr_SetString(PyExc_AssertionError, "time_kernel=True: expected no stream");
@@ -222,8 +227,11 @@ void launch_packed(Function& f, const LaunchShape& shape, const StreamRef& strea
     raise_argument_error(f.kernel.name() + "() was prepared for " +
                          counted_arguments(declared.size()) + ", not " + std::to_string(count));
   PackedArguments packed(parameters);
+  bool has_run_python = false;
   for (std::size_t i = 0; i < count; ++i)
-    pack_declared(arguments[i], declared[i], parameters[i], i, packed.value(i));
+    has_run_python |= pack_declared(arguments[i], declared[i], parameters[i], i, packed.value(i)) !=
+                      Packing::done;
+  if (has_run_python) pack_addresses_again(arguments, count, parameters, packed);
   launch(f, shape, {arguments, count, packed.pointers(), parameters}, stream);
 }
 
@@ -323,13 +331,13 @@ Function make_function(py::handle self, const std::shared_ptr<Module>& module,
     function.knows_count = true;
     for (std::size_t i = 0;
          i < function.parameters.size() && declared.size() == function.parameters.size(); ++i) {
-      const auto row = declared[i].cast<std::tuple<std::string, std::string, std::size_t>>();
       KernelParameter& parameter = function.parameters[i];
-      if (!known) parameter.nbytes = std::get<2>(row);
-      parameter.name = std::get<0>(row);
-      const std::string& text = std::get<1>(row);
-      const Kind kind = Kind(text.at(0));
-      if (fits(kind, parameter.nbytes)) parameter.kind = kind;
+      std::string text;
+      std::size_t nbytes = 0;
+      std::tie(parameter.name, text, nbytes) =
+          declared[i].cast<std::tuple<std::string, std::string, std::size_t>>();
+      if (!known) parameter.nbytes = nbytes;
+      if (fits(Kind(text.at(0)), parameter.nbytes)) parameter.kind = Kind(text[0]);
       if (parameter.kind != Kind::pointer || text.size() < 3) continue;
       parameter.pointee = Kind(text[1]);
       std::size_t end = 0;
@@ -348,8 +356,8 @@ Function make_function(py::handle self, const std::shared_ptr<Module>& module,
 // Return the offset of each parameter: as the runtime reports it or, for numbers and pointers
 // alone, computed from their sizes.
 py::object parameter_offsets(const Function& f) {
-  py::list found;
   if (!f.knows_count) return py::none();
+  py::list found;
   std::size_t end = 0;
   for (std::size_t i = 0; i < f.parameters.size(); ++i) {
     const KernelParameter& parameter = f.parameters[i];
@@ -383,44 +391,11 @@ void bind_function(py::module_& m) {
   const auto intern = [](const char* text) { return PyUnicode_InternFromString(text); };
   names = {intern("block"),   intern("grid"),        intern("stream"),     intern("shared"),
            intern("texrefs"), intern("time_kernel"), intern("shared_size")};
-  static PyMethodDef methods[] = {
-      {"prepared_call", as_method(&prepared_call), METH_FASTCALL | METH_KEYWORDS,
-       R"doc(prepared_call($self, grid, block, /, *args, shared_size=0)
---
-
-Launch a prepared kernel on the null stream.
-
-Parameters
-----------
-grid : int or tuple of int
-    Blocks along one to three axes.
-block : int or tuple of int
-    Threads of a block along one to three axes.
-*args : object
-    Kernel arguments of the types declared by ``prepare()``.
-shared_size : int, optional
-    Dynamic shared memory in bytes.
-)doc"},
-      {"prepared_async_call", as_method(&prepared_async_call), METH_FASTCALL | METH_KEYWORDS,
-       R"doc(prepared_async_call($self, grid, block, stream, /, *args, shared_size=0)
---
-
-Launch a prepared kernel on a stream.
-
-Parameters
-----------
-grid : int or tuple of int
-    Blocks along one to three axes.
-block : int or tuple of int
-    Threads of a block along one to three axes.
-stream : PyGPU.driver.Stream, int or None
-    Stream of the launch; None is the null stream.
-*args : object
-    Kernel arguments of the types declared by ``prepare()``.
-shared_size : int, optional
-    Dynamic shared memory in bytes.
-)doc"},
-      {nullptr, nullptr, 0, nullptr}};
+  static PyMethodDef methods[] = {{"prepared_call", as_method(&prepared_call),
+                                   METH_FASTCALL | METH_KEYWORDS, docs::prepared_call},
+                                  {"prepared_async_call", as_method(&prepared_async_call),
+                                   METH_FASTCALL | METH_KEYWORDS, docs::prepared_async_call},
+                                  {nullptr, nullptr, 0, nullptr}};
   const py::object c = new_class<Function>(
       m, "_Function", "A kernel of a loaded module: a callable that launches it.",
       {{Py_tp_call, as_slot(&PyVectorcall_Call)}, {Py_tp_methods, methods}});

@@ -32,6 +32,7 @@ struct LibraryParameter {
   Role role = Role::value;
   bool is_const = false;  // the function only reads the elements
   Component component;    // of a pointer to vectors such as float3: their numbers
+  std::size_t index = 0;  // of its argument, among those that Python's caller gives
 };
 
 struct LibraryFunction {
@@ -131,10 +132,10 @@ void require_type(PyObject* argument, const DType& dtype, const KernelParameter&
   parameter.compared = py::object();  // no array's own dtype
 }
 
-// Return the device address in the argument of a pointer parameter. `text` keeps what a string
-// argument refers to.
-const void* address_in(PyObject* argument, const KernelParameter& parameter,
-                       const LibraryParameter& more, std::size_t index) {
+// Return the address in an argument of a pointer parameter that runs no Python code: our own
+// memory, None or an int; nothing for other objects.
+std::optional<const void*> own_address(PyObject* argument, const KernelParameter& parameter,
+                                       const LibraryParameter& more, std::size_t index) {
   if (const GPUArray* const array = gpuarray_in(argument)) {
     array->core.require_alive();
     if (parameter.compared.ptr() != array->dtype.ptr())
@@ -161,6 +162,12 @@ const void* address_in(PyObject* argument, const KernelParameter& parameter,
     require_type(argument, (*array)->dtype(), parameter, more, index);
     return device.address;
   }
+  return {};
+}
+
+// Return the address in any other object, which may run Python code.
+const void* address_of_object(PyObject* argument, const KernelParameter& parameter,
+                              const LibraryParameter& more, std::size_t index) {
   const py::handle object(argument);
   const py::object interface = py::getattr(object, "__cuda_array_interface__", py::none());
   if (!interface.is_none())
@@ -178,7 +185,8 @@ const void* address_in(PyObject* argument, const KernelParameter& parameter,
   if (PyList_Check(argument) || PyTuple_Check(argument) || PyFloat_Check(argument))
     refuse(argument, parameter, index, "pass gpuarray.to_gpu(numpy.array(...))");
   const void* address = nullptr;
-  if (!pack(argument, parameter, index, reinterpret_cast<char*>(&address)))
+  char* const to = reinterpret_cast<char*>(&address);
+  if (pack(argument, parameter, index, to) == Packing::is_handler)
     refuse(argument, parameter, index, "In(), Out() and InOut() are for kernels: pass a GPUArray");
   return address;
 }
@@ -200,6 +208,28 @@ void require_current_device(PyObject* argument, const KernelParameter& parameter
 bool waits_after_calls() {
   static const bool found = setting_text("PYGPU_CHECK_CALLS") == "sync";
   return found;
+}
+
+// Pack the argument of a pointer parameter if it runs no Python code.
+bool pack_own_address(const LibraryFunction& f, std::size_t i, PyObject* const* given, char* to) {
+  const LibraryParameter& more = f.more[i];
+  const auto own = own_address(given[more.index], f.parameters[i], more, more.index);
+  if (own) std::memcpy(to, &*own, sizeof *own);
+  return own.has_value();
+}
+
+Packing pack_argument(const LibraryFunction& f, std::size_t i, PyObject* const* given, char* to) {
+  const KernelParameter& parameter = f.parameters[i];
+  const LibraryParameter& more = f.more[i];
+  if (more.role == Role::pointer) {
+    if (pack_own_address(f, i, given, to)) return Packing::done;
+    const void* const address = address_of_object(given[more.index], parameter, more, more.index);
+    std::memcpy(to, &address, sizeof address);
+    return Packing::ran_python;
+  }
+  const Packing packing = pack(given[more.index], parameter, more.index, to);
+  if (packing == Packing::is_handler) refuse(given[more.index], parameter, more.index, "");
+  return packing;
 }
 
 struct Result {
@@ -263,24 +293,19 @@ PyObject* call_checked(const LibraryFunction& f, PyObject* const* given, std::si
   StreamOrder order(stream);
   const bool is_only = is_only_device();
   const int current = is_only ? 0 : current_device();
-  std::size_t next = 0;
+  bool has_run_python = false;
   for (std::size_t i = 0; i < f.parameters.size(); ++i) {
-    const KernelParameter& parameter = f.parameters[i];
-    char* const to = packed.value(i);
-    if (f.more[i].role == Role::stream) {
-      std::memcpy(to, &stream.handle, sizeof stream.handle);
-      continue;
-    }
-    PyObject* const argument = given[next];
-    if (f.more[i].role == Role::pointer) {
-      const void* const address = address_in(argument, parameter, f.more[i], next);
-      std::memcpy(to, &address, sizeof address);
-      if (!is_only) require_current_device(argument, parameter, next, current);
-      if (stream.handle) order.uses(storage_in(argument));
-    } else if (!pack(argument, parameter, next, to)) {
-      refuse(argument, parameter, next, "");
-    }
-    ++next;
+    if (f.more[i].role == Role::stream)
+      std::memcpy(packed.value(i), &stream.handle, sizeof stream.handle);
+    else
+      has_run_python |= pack_argument(f, i, given, packed.value(i)) == Packing::ran_python;
+  }
+  for (std::size_t i = 0; i < f.parameters.size(); ++i) {
+    if (f.more[i].role != Role::pointer) continue;
+    PyObject* const argument = given[f.more[i].index];
+    if (has_run_python) (void)pack_own_address(f, i, given, packed.value(i));
+    if (!is_only) require_current_device(argument, f.parameters[i], f.more[i].index, current);
+    if (stream.handle) order.uses(storage_in(argument));
   }
 
   throw_unread_error();
@@ -330,7 +355,7 @@ void add_parameter(LibraryFunction& f, const py::tuple& row) {
   } else {
     parameter.kind = kind == 'E' ? Kind::integer : Kind(kind);
     if (parameter.kind == Kind::pointer) more.role = Role::pointer;
-    ++f.count;
+    more.index = f.count++;
   }
   parameter.pointee = element.nbytes ? element.kind : Kind::unknown;
   parameter.pointee_nbytes = element.nbytes;

@@ -207,6 +207,14 @@ void refuse_array(PyObject* argument, const KernelParameter& parameter, std::siz
     refuse(argument, parameter, index, why);
 }
 
+// Return what was packed after conversion of a number: objects that are neither Python's nor
+// NumPy's own numbers may have run Python code.
+Packing packing_of_number(PyObject* argument) {
+  const bool is_python = PyFloat_CheckExact(argument) || PyLong_CheckExact(argument) ||
+                         PyComplex_CheckExact(argument) || PyBool_Check(argument);
+  return is_python || scalar_of(argument) ? Packing::done : Packing::ran_python;
+}
+
 PyTypeObject* type_object(const py::handle& type) {
   return reinterpret_cast<PyTypeObject*>(type.ptr());
 }
@@ -257,54 +265,73 @@ void assign_offsets(std::vector<KernelParameter>& parameters) {
   }
 }
 
-bool pack(PyObject* argument, const KernelParameter& parameter, std::size_t index, char* to) {
+Packing pack(PyObject* argument, const KernelParameter& parameter, std::size_t index, char* to) {
   const void* address = nullptr;
   if (quick_address(argument, parameter, index, &address)) {
     put_address(address, argument, parameter, index, to);
-  } else if (const Scalar* scalar = scalar_of(argument)) {
-    put_scalar(*scalar, argument, parameter, index, to);
-  } else if (PyLong_Check(argument) || PyFloat_Check(argument) || PyComplex_Check(argument)) {
-    put_number(argument, parameter, index, to);
-  } else if (is_handler(argument)) {
-    return false;
-  } else {
-    put_object(argument, parameter, index, to);
+    return Packing::done;
   }
-  return true;
+  if (const Scalar* scalar = scalar_of(argument)) {
+    put_scalar(*scalar, argument, parameter, index, to);
+    return Packing::done;
+  }
+  if (PyLong_Check(argument) || PyFloat_Check(argument) || PyComplex_Check(argument)) {
+    put_number(argument, parameter, index, to);
+    return packing_of_number(argument);
+  }
+  if (is_handler(argument)) return Packing::is_handler;
+  put_object(argument, parameter, index, to);
+  return Packing::ran_python;
 }
 
-void pack_declared(PyObject* argument, const DeclaredArgument& declared,
-                   const KernelParameter& parameter, std::size_t index, char* to) {
+void pack_addresses_again(PyObject* const* arguments, std::size_t count,
+                          const std::vector<KernelParameter>& parameters, PackedArguments& packed) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const void* address = nullptr;
+    if (quick_address(arguments[i], parameters[i], i, &address))
+      std::memcpy(packed.value(i), &address, sizeof address);
+  }
+}
+
+Packing pack_declared(PyObject* argument, const DeclaredArgument& declared,
+                      const KernelParameter& parameter, std::size_t index, char* to) {
   switch (declared.kind) {
     case Kind::pointer: {
       const void* address = nullptr;
       if (quick_address(argument, parameter, index, &address)) {
         std::memcpy(to, &address, sizeof address);
-      } else if (PyLong_Check(argument)) {
-        put_integer(integer_bits(argument, false, 8, parameter, index), 8, to);
-      } else {
-        KernelParameter pointer = parameter;
-        pointer.kind = Kind::pointer;
-        if (!pack(argument, pointer, index, to))
-          refuse(argument, parameter, index, "prepared calls do not accept In, Out or InOut");
+        return Packing::done;
       }
-      return;
+      if (PyLong_Check(argument)) {
+        put_integer(integer_bits(argument, false, 8, parameter, index), 8, to);
+        return Packing::done;
+      }
+      KernelParameter pointer = parameter;
+      pointer.kind = Kind::pointer;
+      const Packing packing = pack(argument, pointer, index, to);
+      if (packing == Packing::is_handler)
+        refuse(argument, parameter, index, "prepared calls do not accept In, Out or InOut");
+      return packing;
     }
     case Kind::integer:
     case Kind::unsigned_integer: {
-      if (PyLong_CheckExact(argument))
-        return put_integer(integer_bits(argument, declared.kind == Kind::integer, declared.nbytes,
-                                        parameter, index),
-                           parameter.nbytes ? parameter.nbytes : declared.nbytes, to);
+      const auto put = [&](PyObject* integer) {
+        put_integer(integer_bits(integer, declared.kind == Kind::integer, declared.nbytes,
+                                 parameter, index),
+                    parameter.nbytes ? parameter.nbytes : declared.nbytes, to);
+      };
+      if (PyLong_CheckExact(argument)) {
+        put(argument);
+        return Packing::done;
+      }
       refuse_array(argument, parameter, index, "prepare() declared an integer");
       const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(argument));
       if (!number) {
         clear_conversion_error();
         refuse(argument, parameter, index, "prepare() declared an integer");
       }
-      return put_integer(integer_bits(number.ptr(), declared.kind == Kind::integer, declared.nbytes,
-                                      parameter, index),
-                         parameter.nbytes ? parameter.nbytes : declared.nbytes, to);
+      put(number.ptr());
+      return packing_of_number(argument);
     }
     case Kind::floating_point: {
       refuse_array(argument, parameter, index, "prepare() declared a floating-point number");
@@ -313,7 +340,8 @@ void pack_declared(PyObject* argument, const DeclaredArgument& declared,
         clear_conversion_error();
         refuse(argument, parameter, index, "prepare() declared a floating-point number");
       }
-      return put_floating_point(value, declared.nbytes, to);
+      put_floating_point(value, declared.nbytes, to);
+      return packing_of_number(argument);
     }
     case Kind::complex: {
       refuse_array(argument, parameter, index, "prepare() declared a complex number");
@@ -322,16 +350,18 @@ void pack_declared(PyObject* argument, const DeclaredArgument& declared,
         clear_conversion_error();
         refuse(argument, parameter, index, "prepare() declared a complex number");
       }
-      return put_complex(value, declared.nbytes, to);
+      put_complex(value, declared.nbytes, to);
+      return packing_of_number(argument);
     }
-    case Kind::boolean: *to = char(is_true(argument)); return;
+    case Kind::boolean: *to = char(is_true(argument)); return packing_of_number(argument);
     default: {
       if (!PyObject_CheckBuffer(argument))
         refuse(argument, parameter, index, "prepare() declared a structure");
       KernelParameter bytes = parameter;
       bytes.kind = Kind::bytes;
       bytes.nbytes = declared.nbytes;
-      return put_bytes(argument, bytes, index, to);
+      put_bytes(argument, bytes, index, to);
+      return Packing::ran_python;
     }
   }
 }

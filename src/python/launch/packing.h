@@ -61,11 +61,20 @@ class PackedArguments {
 // Assign the offsets of the values, one after another at multiples of 16.
 void assign_offsets(std::vector<KernelParameter>& parameters);
 
-// Pack an argument. ArgumentError if it does not fit. Return false for an ArgumentHandler (In, Out,
-// InOut ...), which must prepare its memory before its address can be packed.
-bool pack(PyObject* argument, const KernelParameter& parameter, std::size_t index, char* to);
-void pack_declared(PyObject* argument, const DeclaredArgument& declared,
-                   const KernelParameter& parameter, std::size_t index, char* to);
+enum class Packing {
+  done,
+  ran_python,  // done; the argument may have run Python code, which may have freed other arguments
+  is_handler,  // not done: an ArgumentHandler (In, Out, InOut ...) must prepare its memory before
+};
+
+// Pack an argument. ArgumentError if it does not fit.
+Packing pack(PyObject* argument, const KernelParameter& parameter, std::size_t index, char* to);
+Packing pack_declared(PyObject* argument, const DeclaredArgument& declared,
+                      const KernelParameter& parameter, std::size_t index, char* to);
+// Pack the addresses of arrays and allocations again, after other arguments ran Python code. Throws
+// if memory was freed.
+void pack_addresses_again(PyObject* const* arguments, std::size_t count,
+                          const std::vector<KernelParameter>& parameters, PackedArguments& packed);
 // Throw ArgumentError if a type declared by prepare() does not fit the parameter.
 void check_declaration(const DeclaredArgument& declared, const KernelParameter& parameter,
                        std::size_t index);

@@ -1,0 +1,107 @@
+"""An argument that runs Python code may free memory of the arguments before it."""
+
+import numpy as np
+import pytest
+
+import PyGPU.driver as drv
+from PyGPU import errors, gpuarray
+from PyGPU.compiler import SourceModule
+from PyGPU.elementwise import ElementwiseKernel
+
+TEXT = """
+__global__ void put(float *to, const float *from, int n) {
+  if (threadIdx.x == 0) to[0] = from ? from[0] : n;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def put():
+    return SourceModule(TEXT).get_function("put")
+
+
+class Index:
+    """An integer; its conversion takes an action."""
+
+    def __init__(self, action):
+        self.action = action
+
+    def __index__(self):
+        self.action()
+        return 1
+
+
+class Interface:
+    """A null pointer of another library; its reading takes an action."""
+
+    def __init__(self, action):
+        self.action = action
+
+    @property
+    def __cuda_array_interface__(self):
+        self.action()
+        return {"data": (0, False), "shape": (0,), "typestr": "<f4", "version": 3}
+
+
+def an_array():
+    a = gpuarray.zeros(64, "float32")
+    return a, a.gpudata.free
+
+
+def a_view():
+    a = gpuarray.zeros(64, "float32")
+    return a[8:], a.gpudata.free
+
+
+def an_allocation():
+    memory = drv.mem_alloc(256)
+    return memory, memory.free
+
+
+def of_every_kind(test):
+    return pytest.mark.parametrize("made", [an_array, a_view, an_allocation])(test)
+
+
+@of_every_kind
+def test_of_a_call(put, made):
+    memory, free = made()
+    with pytest.raises(errors.Error, match="freed"):
+        put(memory, Interface(free), np.int32(1), block=(1, 1, 1))
+
+
+@of_every_kind
+def test_of_a_prepared_call(put, made):
+    put.prepare("PPi")
+    for arguments in (lambda f: (Interface(f), 1), lambda f: (0, Index(f))):
+        memory, free = made()
+        with pytest.raises(errors.Error, match="freed"):
+            put.prepared_call((1, 1), (1, 1, 1), memory, *arguments(free))
+
+
+@of_every_kind
+def test_of_an_argument_handler(put, made):
+    class Freeing(drv.In):
+        def pre_call(self, stream):
+            free()
+            super().pre_call(stream)
+
+    memory, free = made()
+    with pytest.raises(errors.Error, match="freed"):
+        put(memory, Freeing(np.ones(1, "float32")), np.int32(1), block=(1, 1, 1))
+
+
+def test_of_an_elementwise_kernel():
+    add = ElementwiseKernel("float *to, int more", "to[i] += more", "add_to_freed")
+    a, free = an_array()
+    with pytest.raises(errors.Error, match="freed"):
+        add(a, Index(free))
+
+
+def test_memory_that_was_replaced(put):
+    """The kernel works on the memory that the array has when the launch begins."""
+    a = gpuarray.zeros(64, "float32")
+    old, new = a.gpudata, gpuarray.zeros(64, "float32").gpudata
+    put(a, Interface(lambda: setattr(a, "gpudata", new)), np.int32(1), block=(1, 1, 1))
+    assert a.get()[0] == 1
+    a.gpudata = old
+    assert a.get()[0] == 0
