@@ -270,11 +270,23 @@ def imported(path):
     return top, deep, named
 
 
+@functools.cache
+def deferred(module):
+    """{name: folder} of the modules that a package imports at first use; "" is its own folder."""
+    for node in ast.parse(MODULES[module].read_text()).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "DEFERRED":
+            value = ast.literal_eval(node.value)
+            return value if isinstance(value, dict) else dict.fromkeys(value, "")
+    return {}
+
+
 def resolved(module, name):
     """The module that a name comes from: a face only passes on what lies inside."""
     if f"{module}.{name}" in MODULES:
         return f"{module}.{name}"
     if module in PACKAGES and module != "PyGPU":
+        if f"{module}.{deferred(module).get(name)}.{name}" in MODULES:
+            return f"{module}.{deferred(module)[name]}.{name}"
         for inner, its_name in imported(MODULES[module])[0]:
             if its_name == name:
                 return resolved(inner, name)
@@ -334,13 +346,8 @@ def test_no_cycle_of_packages():
 
 
 def names_of_face(module):
-    """The names that a package imports, and the modules that it lists as DEFERRED."""
-    path = MODULES[module]
-    names = {name for _, name in imported(path)[0]}
-    for node in ast.parse(path.read_text()).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "DEFERRED":
-            names.update(ast.literal_eval(node.value))
-    return names
+    """The names that a package imports, at once or at first use."""
+    return {name for _, name in imported(MODULES[module])[0]} | deferred(module).keys()
 
 
 @for_each(PYTHON)

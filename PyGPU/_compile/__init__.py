@@ -1,69 +1,48 @@
-"""Compilation of kernel text to an image: reading the text, the compilers, the cache on disk."""
+"""Compilation of kernel text to an image: reading the text, the compilers, the cache on disk.
 
-from PyGPU._compile.cache import (
-    architectures,
-    dependencies,
-    entries,
-    entry,
-    eviction,
-    files,
-    image_files,
-    kept,
-)
-from PyGPU._compile.compilers import (
-    build,
-    code_object,
-    default_flags,
-    device_names,
-    host_compiler,
-    libraries,
-    link,
-    options,
-    rtc,
-    toolkits,
-)
-from PyGPU._compile.source import (
-    c_names,
-    child_launches,
-    dynamic_shared,
-    headers,
-    hints,
-    includes,
-    kernel_types,
-    name_expressions,
-    signature,
-    toolkit_headers,
-    variables,
-)
+The modules are imported at first use, so that a program that compiles nothing does not pay for it.
+"""
 
-__all__ = [
-    "architectures",
-    "build",
-    "c_names",
-    "child_launches",
-    "code_object",
-    "default_flags",
-    "dependencies",
-    "device_names",
-    "dynamic_shared",
-    "entries",
-    "entry",
-    "eviction",
-    "files",
-    "headers",
-    "hints",
-    "host_compiler",
-    "image_files",
-    "includes",
-    "kept",
-    "kernel_types",
-    "libraries",
-    "link",
-    "name_expressions",
-    "options",
-    "rtc",
-    "signature",
-    "toolkit_headers",
-    "toolkits",
-    "variables",
-]
+from types import ModuleType
+
+from PyGPU._runtime import hooks
+
+#: The modules that other packages import from here, and their folders.
+DEFERRED = {
+    "architectures": "cache",
+    "dependencies": "cache",
+    "entries": "cache",
+    "entry": "cache",
+    "eviction": "cache",
+    "files": "cache",
+    "image_files": "cache",
+    "kept": "cache",
+    "build": "compilers",
+    "code_object": "compilers",
+    "default_flags": "compilers",
+    "device_names": "compilers",
+    "host_compiler": "compilers",
+    "libraries": "compilers",
+    "link": "compilers",
+    "options": "compilers",
+    "rtc": "compilers",
+    "toolkits": "compilers",
+    "c_names": "source",
+    "child_launches": "source",
+    "dynamic_shared": "source",
+    "headers": "source",
+    "hints": "source",
+    "includes": "source",
+    "kernel_types": "source",
+    "name_expressions": "source",
+    "signature": "source",
+    "toolkit_headers": "source",
+    "variables": "source",
+}
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name not in DEFERRED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = globals()[name] = hooks.loaded(f"{__name__}.{DEFERRED[name]}.{name}")
+    return module

@@ -1,0 +1,31 @@
+"""For type checkers: the modules that __init__.py imports at first use."""
+
+from PyGPU._compile.cache import architectures as architectures
+from PyGPU._compile.cache import dependencies as dependencies
+from PyGPU._compile.cache import entries as entries
+from PyGPU._compile.cache import entry as entry
+from PyGPU._compile.cache import eviction as eviction
+from PyGPU._compile.cache import files as files
+from PyGPU._compile.cache import image_files as image_files
+from PyGPU._compile.cache import kept as kept
+from PyGPU._compile.compilers import build as build
+from PyGPU._compile.compilers import code_object as code_object
+from PyGPU._compile.compilers import default_flags as default_flags
+from PyGPU._compile.compilers import device_names as device_names
+from PyGPU._compile.compilers import host_compiler as host_compiler
+from PyGPU._compile.compilers import libraries as libraries
+from PyGPU._compile.compilers import link as link
+from PyGPU._compile.compilers import options as options
+from PyGPU._compile.compilers import rtc as rtc
+from PyGPU._compile.compilers import toolkits as toolkits
+from PyGPU._compile.source import c_names as c_names
+from PyGPU._compile.source import child_launches as child_launches
+from PyGPU._compile.source import dynamic_shared as dynamic_shared
+from PyGPU._compile.source import headers as headers
+from PyGPU._compile.source import hints as hints
+from PyGPU._compile.source import includes as includes
+from PyGPU._compile.source import kernel_types as kernel_types
+from PyGPU._compile.source import name_expressions as name_expressions
+from PyGPU._compile.source import signature as signature
+from PyGPU._compile.source import toolkit_headers as toolkit_headers
+from PyGPU._compile.source import variables as variables
