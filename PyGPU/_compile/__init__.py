@@ -17,6 +17,7 @@ DEFERRED = {
     "files": "cache",
     "image_files": "cache",
     "kept": "cache",
+    "own_files": "cache",
     "build": "compilers",
     "code_object": "compilers",
     "default_flags": "compilers",

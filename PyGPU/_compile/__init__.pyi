@@ -8,6 +8,7 @@ from PyGPU._compile.cache import eviction as eviction
 from PyGPU._compile.cache import files as files
 from PyGPU._compile.cache import image_files as image_files
 from PyGPU._compile.cache import kept as kept
+from PyGPU._compile.cache import own_files as own_files
 from PyGPU._compile.compilers import build as build
 from PyGPU._compile.compilers import code_object as code_object
 from PyGPU._compile.compilers import default_flags as default_flags

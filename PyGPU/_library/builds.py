@@ -8,11 +8,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PyGPU._compile import (
     dependencies,
@@ -20,14 +19,13 @@ from PyGPU._compile import (
     entry,
     eviction,
     files,
-    headers,
     includes,
+    own_files,
     toolkit_headers,
 )
 from PyGPU._compile import options as _options
-from PyGPU._library import host_sources
 from PyGPU._library.toolchains import Toolchain
-from PyGPU._runtime import CompileError, CompilerMissing
+from PyGPU._runtime import CompileError, CompilerMissing, hooks
 
 if TYPE_CHECKING:
     from PyGPU._types import CacheDir
@@ -47,6 +45,11 @@ class Request:
     include_dirs: tuple[str, ...]  # absolute paths
     libraries: tuple[str, ...]
     cache_dir: CacheDir = None
+
+
+def _host_sources() -> Any:
+    """Return the module that rewrites sources for the host; libraries in the cache do without."""
+    return hooks.loaded("PyGPU._library.host_sources")
 
 
 def _read(path: str) -> bytes:
@@ -79,7 +82,7 @@ class _Build:
             "library",
             toolchain.name,
             toolchain.identity(),
-            headers.fingerprint(),
+            own_files.digest(entries.directory(request.cache_dir)),
             "\0".join(words),
             "\0".join(request.sources),
             "\0".join(request.include_dirs),
@@ -97,7 +100,7 @@ class _Build:
         where = [word for one in request.include_dirs for word in ("-I", one)]
         text, first = source, []
         if copies.is_dir():
-            text, first = f"{copies}{source}", host_sources.copied_folders(self.folders, copies)
+            text, first = f"{copies}{source}", _host_sources().copied_folders(self.folders, copies)
         words = [
             toolchain.compiler(),
             "-c",
@@ -120,14 +123,16 @@ class _Build:
 
     def make(self, library: Path) -> tuple[str, dict[str, tuple[int, int]] | None]:
         """Build the library; return the log, and the system's headers as an entry has them."""
+        from concurrent.futures import ThreadPoolExecutor  # slow to import, and only for builds
+
         request, toolchain = self.request, self.request.toolchain
         since = time.time()
         with files.scratch() as scratch:
             folder, definitions = Path(scratch), []
             if not toolchain.has_toolkit:
                 is_shared, contents = self.parsed.relocatable, {**self.found, **self.sources}
-                host_sources.copied(self.sources, self.found, folder / "copies", is_shared)
-                definitions = host_sources.definitions(contents.values())
+                _host_sources().copied(self.sources, self.found, folder / "copies", is_shared)
+                definitions = _host_sources().definitions(contents.values())
             jobs = min(len(request.sources), os.cpu_count() or 1, _JOBS)
             with ThreadPoolExecutor(jobs) as pool:
                 made = list(

@@ -105,15 +105,13 @@ def copied_folders(folders: Iterable[str], copies: Path) -> list[str]:
 
 # A declaration of a variable or a member with the name of an index, or a use of such a member.
 _INDEX = r"(?:threadIdx|blockIdx|blockDim|gridDim)\b"
-_OWN_INDEX = re.compile(
-    rf"(?:\.|->)\s*{_INDEX}|(?:[\w>&*,]\s+|[&*,])(?<!return ){_INDEX}\s*(?![.\w\s]|$)"
-)
+_OWN_INDEX = rf"(?:\.|->)\s*{_INDEX}|(?:[\w>&*,]\s+|[&*,])(?<!return ){_INDEX}\s*(?![.\w\s]|$)"
 
 
 def definitions(texts: Iterable[bytes]) -> list[str]:
     """Return the options for sources that declare variables named as CUDA's indices."""
     plain = (signature.blanked(_decoded(text)) for text in texts)
-    return ["-DPYGPU_NAMED_INDICES"] if any(map(_OWN_INDEX.search, plain)) else []
+    return ["-DPYGPU_NAMED_INDICES"] if any(re.search(_OWN_INDEX, one) for one in plain) else []
 
 
 def _is_ours(text: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -170,6 +169,8 @@ class Library:
         return [name for name in names if re.fullmatch(r"[A-Za-z]\w*", name)]
 
     def _near(self, name: str) -> str:
+        import difflib  # slow to import, and needed for this message alone
+
         near = difflib.get_close_matches(name, [*self._functions, *self._plain_names()], 3, 0.6)
         near = list(dict.fromkeys(near))
         return f"; it has {', '.join(near)}" if near else ""

@@ -11,7 +11,7 @@ from PyGPU._compile import signature
 _STREAMS = {"cudaStream_t", "hipStream_t", "CUstream", "hipStream"}
 _ERRORS = {"cudaError_t", "hipError_t", "cudaError"}
 _ATTRIBUTE = r"__attribute__\s*\(\(.*?\)\)|\[\[.*?\]\]|__declspec\s*\([^()]*\)"
-_FUNCTION = re.compile(r"(.*?)((?:\w+\s*::\s*)*\w+)\s*\((.*)\)\s*", re.DOTALL)
+_FUNCTION = r"(?s)(.*?)((?:\w+\s*::\s*)*\w+)\s*\((.*)\)\s*"
 _NUMBERS = "iufbBc"
 
 Element = tuple[str, int]
@@ -170,6 +170,8 @@ def read(text: str, unreadable: dict[str, str] | None = None) -> list[Prototype]
     DeclarationError
         A declaration cannot be read, and `unreadable` is not given. The message shows it.
     """
+    if not text.strip():
+        return []
     blanked = signature.blanked(text)
     plain = signature.without_directives(blanked)
     empty = "|".join(re.findall(_EMPTY_MACRO, blanked)) or "(?!)"
@@ -193,7 +195,7 @@ def read(text: str, unreadable: dict[str, str] | None = None) -> list[Prototype]
 
 
 def _prototype(line: str, namespaces: str, aliases: dict[str, str]) -> Prototype:
-    match = _FUNCTION.fullmatch(line)
+    match = re.fullmatch(_FUNCTION, line)
     if not match or not match.group(1).strip():
         raise DeclarationError(f"declarations: cannot read {line!r}")
     result, name, inside = match.groups()

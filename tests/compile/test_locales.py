@@ -68,7 +68,7 @@ def test_a_folder_of_any_name(tmp_path, request, name, encoding):
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout == f"{encoding} 3\n", done.stderr
+    assert done.stdout == f"{encoding} 4\n", done.stderr
 
 
 def test_bytes_of_a_text_that_are_not_utf_8(tmp_path):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-_NVIDIA = re.compile(r"(sm|compute)_(\d{1,2})(\d)([af]?)")
-_AMD = re.compile(r"(gfx[0-9a-f]+)((?::(?:sramecc|xnack)[+-])*)")
+_NVIDIA = r"(sm|compute)_(\d{1,2})(\d)([af]?)"
+_AMD = r"(gfx[0-9a-f]+)((?::(?:sramecc|xnack)[+-])*)"
 HOST = "host"
 
 
@@ -20,9 +20,9 @@ def target_of(arch: str) -> str | None:
     """
     if arch == HOST:
         return HOST
-    if _AMD.fullmatch(arch):
+    if re.fullmatch(_AMD, arch):
         return "hip"
-    return "cuda" if _NVIDIA.fullmatch(arch) else None
+    return "cuda" if re.fullmatch(_NVIDIA, arch) else None
 
 
 def rank(image: str, device: str) -> tuple[int, ...] | None:
@@ -42,12 +42,12 @@ def rank(image: str, device: str) -> tuple[int, ...] | None:
     """
     if image == device:
         return (3,)
-    amd, its_amd = _AMD.fullmatch(image), _AMD.fullmatch(device)
+    amd, its_amd = re.fullmatch(_AMD, image), re.fullmatch(_AMD, device)
     if amd and its_amd:
         features = {*filter(None, amd[2].split(":"))}
         runs = amd[1] == its_amd[1] and features <= {*its_amd[2].split(":")}
         return (2, len(features)) if runs else None
-    nvidia, its = _NVIDIA.fullmatch(image), _NVIDIA.fullmatch(device)
+    nvidia, its = re.fullmatch(_NVIDIA, image), re.fullmatch(_NVIDIA, device)
     if not (nvidia and its):
         return None
     version, at_most = (int(nvidia[2]), int(nvidia[3])), (int(its[2]), int(its[3]))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PyGPU._compile.cache import entries
+from PyGPU._compile.cache import entries, own_files
 from PyGPU._compile.cache.architectures import target_of
 from PyGPU._compile.cache.entry import Entry
 from PyGPU._compile.compilers import options as _options
@@ -17,7 +17,7 @@ from PyGPU._compile.compilers.cuda import Cuda
 from PyGPU._compile.compilers.device_names import architecture, capability
 from PyGPU._compile.compilers.hip import Hip
 from PyGPU._compile.compilers.host import Host
-from PyGPU._compile.source import headers, includes
+from PyGPU._compile.source import includes
 from PyGPU._compile.source.found import Found
 from PyGPU._runtime import core
 
@@ -136,7 +136,7 @@ def _cached(
     name = entries.key(
         backend.name,
         identity,
-        headers.fingerprint(),
+        own_files.digest(folder),
         request.source,
         request.extern_c,
         request.name,

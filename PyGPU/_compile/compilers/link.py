@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PyGPU._compile.cache import entries
+from PyGPU._compile.cache import entries, own_files
 from PyGPU._compile.cache.entry import Entry
 from PyGPU._compile.compilers.backend import Backend
 from PyGPU._compile.compilers.link_input import CUBIN, LTO_IR, PTX, Input
-from PyGPU._compile.source import headers
 from PyGPU._runtime import errors
 
 if TYPE_CHECKING:
@@ -128,8 +127,8 @@ class Inputs:
         """Return the image that `make` makes, with the parameters of the kernels in it."""
         folder = entries.directory(cache_dir)
         parts = [part for one in self.images for part in (str(one.kind), one.data, one.name)]
-        fingerprint = headers.fingerprint()
-        name = entries.key("link", self._backend.name, identity, fingerprint, *words, *parts)
+        own = own_files.digest(folder)
+        name = entries.key("link", self._backend.name, identity, own, *words, *parts)
         entry = entries.load(folder, name)
         if entry is None:
             entry = make(folder)

@@ -14,8 +14,8 @@ _OPERATOR = r"\boperator\s*$"  # `operator<<<T>` is a template's operator, no la
 
 
 # Formatters that know C++ alone write ``<< <`` and ``>> >``, which nvcc accepts.
-_OPENING = re.compile(r"<<[ \t]*<")
-_CLOSING = re.compile(r">>[ \t]*>(?=\s*(?:\\\n\s*)?\()")
+_OPENING = r"<<[ \t]*<"
+_CLOSING = r">>[ \t]*>(?=\s*(?:\\\n\s*)?\()"
 
 
 def _closing(blank: str, start: int) -> re.Match[str] | None:
@@ -29,7 +29,7 @@ def _closing(blank: str, start: int) -> re.Match[str] | None:
             depth -= 1
         elif char == ";" or depth < 0:
             return None
-        elif depth == 0 and char == ">" and (found := _CLOSING.match(blank, index)):
+        elif depth == 0 and char == ">" and (found := re.compile(_CLOSING).match(blank, index)):
             return found
     return None
 
@@ -63,11 +63,11 @@ class Launch(NamedTuple):
 
 def launches(source: str) -> Iterator[Launch]:
     """Yield the launches of a text in their order."""
-    if not _OPENING.search(source):
+    if not re.search(_OPENING, source):
         return
     blank = signature.blanked(source)
     at = 0
-    while opening := _OPENING.search(blank, at):
+    while opening := re.compile(_OPENING).search(blank, at):
         at, closing = opening.end(), _closing(blank, opening.end())
         before = blank[max(0, opening.start() - 200) : opening.start()]
         if closing and not re.search(_OPERATOR, before):

@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 import re
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections.abc import Iterable
 
 from PyGPU._compile.source import signature
-from PyGPU._runtime import PACKAGE, include_root
+from PyGPU._runtime import include_root
 
 
 def folder(name: str) -> str:
     """Return the path of a folder of headers: "device", "rtc", "rtc_hip" or "host/cuda"."""
     return str(include_root() / "PyGPU" / name)
-
-
-def _files_below(root: str, ending: str) -> Iterator[str]:
-    for folder, _, names in os.walk(root):
-        yield from (os.path.join(folder, name) for name in names if name.endswith(ending))
-
-
-@cache
-def fingerprint() -> bytes:
-    """Return a digest of PyGPU's files that images depend on: headers, and code that uses them."""
-    digest = hashlib.sha256()
-    for root, names in ((include_root(), ""), (PACKAGE / "_compile", ".py")):
-        for path in sorted(_files_below(str(root), names)):
-            digest.update(path[len(str(root)) :].encode())
-            with open(path, "rb") as file:
-                digest.update(file.read())
-    return digest.digest()
 
 
 # Parts of the prelude for run-time compilers; a text pays only for the parts that it needs.

@@ -6,7 +6,7 @@ import re
 
 from PyGPU._compile.source import child_launches, headers, inline_ptx, toolkit_headers
 
-_FILE = re.compile(r"[^\n{};]+\.(cu|cuh|cpp|cc|c|h|hpp|ptx|cubin)")
+_FILE = r"[^\n{};]+\.(cu|cuh|cpp|cc|c|h|hpp|ptx|cubin)"
 
 
 def hint(
@@ -32,7 +32,7 @@ def hint(
     has_toolkit : bool
         A vendor's toolkit may have the headers that the text includes.
     """
-    name = _FILE.fullmatch(source.strip())
+    name = re.fullmatch(_FILE, source.strip())
     if name and name[1] in ("ptx", "cubin"):
         return "the source is a file's name: module_from_file() loads what is compiled"
     if name:

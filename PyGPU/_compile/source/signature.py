@@ -224,17 +224,15 @@ def _element(declared: str, types: Mapping[str, set[str]]) -> str:
     return f"s{structure[1]}" if structure else ""
 
 
-_STRUCTURE = re.compile(
-    r"(\btypedef\s+)?\bstruct\s+(?:(?:__align__|alignas)\s*\(\s*(\d+)\s*\)\s*)?(\w*)\s*\{"
-)
-_FIELD = re.compile(r"(.*?[\w>*]\s*?)(\b\w+\s*(?:\[\s*\d+\s*\]\s*)*)", re.S)
+_STRUCTURE = r"(\btypedef\s+)?\bstruct\s+(?:(?:__align__|alignas)\s*\(\s*(\d+)\s*\)\s*)?(\w*)\s*\{"
+_FIELD = r"(?s)(.*?[\w>*]\s*?)(\b\w+\s*(?:\[\s*\d+\s*\]\s*)*)"
 
 
 def _structures(text: str, types: Mapping[str, set[str]]) -> dict[str, set[str]]:
     """Return {name: "structure<bytes,alignment>"} of the structures with fields of known types."""
     found: dict[str, set[str]] = {}
     code = without_directives(text)
-    for match in _STRUCTURE.finditer(code):
+    for match in re.finditer(_STRUCTURE, code):
         end = matching(code, match.end() - 1, "{", "}")
         before = re.split(r"[;{}]", code[: match.start()])[-1]
         if end < 0 or re.search(r"\btemplate\b", before):
@@ -261,7 +259,7 @@ def _size_of(
     for part in members.split(";"):
         base = None
         for declared in split_top(part):
-            field = _FIELD.fullmatch(declared if base is None else f"{base} {declared}")
+            field = re.fullmatch(_FIELD, declared if base is None else f"{base} {declared}")
             if not field:
                 return ""
             base = field[1].replace("*", "") if base is None else base
@@ -318,10 +316,8 @@ class Scope(NamedTuple):
     is_class: bool = False
 
 
-_NAMESPACE = re.compile(r"\bnamespace\s*([\w:]*)\s*$")
-_CLASS = re.compile(
-    r"\b(struct|class|union)\s+(?:\w+\s+)?(\w+)\s*(?:\bfinal\s*)?(?::(?!:)[^()=]*)?$"
-)
+_NAMESPACE = r"\bnamespace\s*([\w:]*)\s*$"
+_CLASS = r"\b(struct|class|union)\s+(?:\w+\s+)?(\w+)\s*(?:\bfinal\s*)?(?::(?!:)[^()=]*)?$"
 
 
 def scopes(text: str) -> list[Scope]:
@@ -342,11 +338,11 @@ def scopes(text: str) -> list[Scope]:
 
 def _scope(before: str) -> Scope:
     """Return the scope that a text before a brace opens, without its place."""
-    if match := _NAMESPACE.search(before):
+    if match := re.search(_NAMESPACE, before):
         return Scope(0, 0, match[1], is_anonymous=not match[1])
     if re.search(r'\bextern\s*"[^"]*"\s*$', before):
         return Scope(0, 0, "")
-    match = None if re.search(r"\benum\b", before) else _CLASS.search(before)
+    match = None if re.search(r"\benum\b", before) else re.search(_CLASS, before)
     is_template = bool(re.search(r"\btemplate\b", before))
     access = "private" if match and match[1] == "class" else "public"
     name = match[2] if match else None

@@ -24,7 +24,7 @@ _LIBRARIES = {
     r"(?:cutlass|cute)/.*": "CUTLASS",
     r"optix\w*\.h": "OptiX",
 }
-_INCLUDE = re.compile(r'(?m)^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]')
+_INCLUDE = r'(?m)^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]'
 
 
 def library_of(header: str) -> str | None:
@@ -41,7 +41,9 @@ def hint(texts: Iterable[str]) -> str:
     """
     found: dict[str, str] = {}
     for text in texts:
-        for header in _INCLUDE.findall(re.sub(r"/\*.*?\*/", signature.spaces, text, flags=re.S)):
+        for header in re.findall(
+            _INCLUDE, re.sub(r"/\*.*?\*/", signature.spaces, text, flags=re.S)
+        ):
             name = library_of(header)
             if name:
                 found.setdefault(name, header)

@@ -53,10 +53,10 @@ _KEYWORD = r"\b(?:__device__|__constant__|__managed__)\b"
 _REFERENCE = r"\b(?:texture|surface)\s*<[\w\s:,]*>"
 _ATTRIBUTE = r"\b(?:__align__|alignas)\s*\([^()]*\)|\b__attribute__\s*\(\(.*?\)\)|\[\[.*?\]\]"
 _CLOSING = {"(": ")", "{": "}", "[": "]"}
-_STRUCTURE = re.compile(r"\b(?:struct|class|union|enum)\b[^()=]*$")
-_POINTER = re.compile(r"\(\s*[*&][\s*&]*(?:const\b\s*)?(\w+)[^()]*\)")  # to a function, an array
+_STRUCTURE = r"\b(?:struct|class|union|enum)\b[^()=]*$"
+_POINTER = r"\(\s*[*&][\s*&]*(?:const\b\s*)?(\w+)[^()]*\)"  # to a function, an array
 # The last name of a declarator, after a type.
-_NAME = re.compile(r"(?:\w\s+|[*&>]\s*)(?:::)?(\w+(?:\s*::\s*\w+)*)\s*(?:\[[^\]]*\]\s*)*$")
+_NAME = r"(?:\w\s+|[*&>]\s*)(?:::)?(\w+(?:\s*::\s*\w+)*)\s*(?:\[[^\]]*\]\s*)*$"
 
 
 def _declarators(text: str, position: int, before: str) -> Iterator[str]:
@@ -82,12 +82,12 @@ def _declarators(text: str, position: int, before: str) -> Iterator[str]:
         if is_value and char != ",":
             pass
         elif char == "(" or (char == "=" and re.search(r"\boperator\s*$", part)):
-            pointer = _POINTER.fullmatch(text[position:end])
+            pointer = re.fullmatch(_POINTER, text[position:end])
             if not pointer:  # a function
                 return
             yield pointer[1]
             part, is_value = "", True
-        elif char == "{" and _STRUCTURE.search(part):
+        elif char == "{" and re.search(_STRUCTURE, part):
             part = "structure "
         elif char in "={":
             is_value = True
@@ -104,7 +104,7 @@ def _declarators(text: str, position: int, before: str) -> Iterator[str]:
 
 
 def _name_of(part: str) -> Iterator[str]:
-    name = _NAME.search(part)
+    name = re.search(_NAME, part)
     if name and not re.search(r"\b(?:struct|class|union|enum)\s+\w+\s*$", part):
         yield re.sub(r"\s+", "", name[1])
 

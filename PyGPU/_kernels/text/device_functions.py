@@ -382,17 +382,17 @@ template <class R> __device__ pycuda::complex<R> P_expm1(const pycuda::complex<R
 """,
 }
 
-_NAME = re.compile(r"\bP_\w+")
+_NAME = r"\bP_\w+"
 
 
 def _needed(expressions: Iterable[str], is_complex: bool) -> set[str]:
     needed: set[str] = set()
-    new = set(_NAME.findall(" ".join(expressions)))
+    new = set(re.findall(_NAME, " ".join(expressions)))
     while new:
         name = new.pop()
         needed.add(name)
         text = _TEXTS.get(name, "") + (_COMPLEX.get(name, "") if is_complex else "")
-        new |= set(_NAME.findall(text)) - needed
+        new |= set(re.findall(_NAME, text)) - needed
     return needed
 
 

@@ -76,7 +76,7 @@ _ALL_TEXT = _TEXT + _BATCHED_TEXT
 _VARIABLES = ("i", "tid", "total_threads", "cta_start")
 _BATCH_THREADS, _BATCH = core._batch  # threads per block, indices per thread
 # Words in an operation whose meaning may depend on the shape of the loop.
-_OF_THE_LOOP = re.compile(
+_OF_THE_LOOP = (
     r"\b(break|continue|return|goto|asm|static|__shared__|tid|total_threads|cta_start|\w*Idx"
     r"|\w*Dim|__\w*sync\w*|__activemask|cooperative_groups)\b"
 )
@@ -253,7 +253,7 @@ def get_elwise_range_module(
     return _module(given, True, operation, name, keep, options, *texts)
 
 
-_CONDITIONAL = re.compile(r"\?|&&|\|\||#|\b(?:if|else|for|while|do|switch|goto|return|continue)\b")
+_CONDITIONAL = r"\?|&&|\|\||#|\b(?:if|else|for|while|do|switch|goto|return|continue)\b"
 
 
 def can_be_batched(arrays: Sequence[str], operation: str, *around: str) -> bool:
@@ -262,14 +262,14 @@ def can_be_batched(arrays: Sequence[str], operation: str, *around: str) -> bool:
     Each array must be used at the index ``i`` only. `around` are the texts before and after the
     loop, which must be empty.
     """
-    if any(around) or "*)" in operation or _OF_THE_LOOP.search(operation):
+    if any(around) or "*)" in operation or re.search(_OF_THE_LOOP, operation):
         return False
     return all(is_used_by_element(name, operation) for name in arrays)
 
 
 def always_uses_element(array: str, operation: str) -> bool:
     """Test whether the text uses the array's element ``i`` for every ``i``."""
-    if _CONDITIONAL.search(operation) or _OF_THE_LOOP.search(operation):
+    if re.search(_CONDITIONAL, operation) or re.search(_OF_THE_LOOP, operation):
         return False
     return is_used_by_element(array, operation) and bool(re.search(rf"\b{array}\b", operation))
 
