@@ -11,9 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PyGPU._compile import build, headers, includes
-from PyGPU._compile import default_flags as _default_flags
-from PyGPU._compile import options as _options
+import PyGPU._compile as _compile
 from PyGPU._driver.dynamic_module import DynamicModule, DynamicSourceModule
 from PyGPU._driver.images import module_from_buffer, module_from_file
 from PyGPU._driver.source_module import CudaModule, SourceModule, compiled, request_of
@@ -38,8 +36,8 @@ __all__ = [
 ]
 
 #: Options of a compilation without options of its own; programs may replace the list.
-DEFAULT_NVCC_FLAGS = _default_flags.defaults()
-_default_flags.set_defaults(lambda: DEFAULT_NVCC_FLAGS)
+DEFAULT_NVCC_FLAGS = _compile.default_flags.defaults()
+_compile.default_flags.set_defaults(lambda: DEFAULT_NVCC_FLAGS)
 
 
 def compile(
@@ -110,9 +108,9 @@ def compile(
     request = request_of(
         source, options, arch, no_extern_c, include_dirs, cache_dir, name_expressions, want
     )
-    parsed = _options.parse(request.options)
+    parsed = _compile.options.parse(request.options)
     named = request.arch or parsed.arch
-    backend = build.backend_for(named)
+    backend = _compile.build.backend_for(named)
     relocatable = parsed.relocatable and not backend.why_not_linked
     request = replace(request, relocatable=relocatable)
     return compiled(request, keep, backend, needs_device=not named).image
@@ -186,8 +184,8 @@ def preprocess_source(source: str, options: Sequence[str], nvcc: str) -> str:
     >>> preprocess_source("__global__ void nothing() {}", [], "nvcc")
     '__global__ void nothing() {}'
     """
-    understood = _options.parse(options)
-    found = includes.scan(source, understood.include_dirs, understood.pre_includes)
+    understood = _compile.options.parse(options)
+    found = _compile.includes.scan(source, understood.include_dirs, understood.pre_includes)
     parts = [data.decode("utf-8", "replace") for _, data in sorted(found.files.items())]
     return "\n".join([source, *parts])
 
@@ -216,9 +214,9 @@ def get_nvcc_version(nvcc: str = "nvcc") -> str:
     >>> len(get_nvcc_version().split()) >= 2
     True
     """
-    return build.own.version()
+    return _compile.build.own.version()
 
 
 def _find_pycuda_include_path() -> str:
     """Return the folder of pycuda-complex.hpp; programs of PyCUDA call this function."""
-    return headers.folder("device")
+    return _compile.headers.folder("device")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
@@ -218,6 +217,8 @@ def build(
         to = to / f"{Path(request.sources[0]).stem}.so"
     temporary = to.with_name(f".{to.name}-{os.urandom(4).hex()}")
     try:
+        import shutil  # slow to import, and needed for a copy alone
+
         shutil.copyfile(path, temporary)
         os.chmod(temporary, 0o755)
         os.replace(temporary, to)

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PyGPU._compile import build, child_launches, link
-from PyGPU._compile import options as _options
+import PyGPU._compile as _compile
 from PyGPU._driver.files import file_contents
 from PyGPU._driver.module import Module
 from PyGPU._driver.source_module import (
@@ -80,22 +79,26 @@ class DynamicModule(CudaModule):
         code: str | None = None,
         cache_dir: CacheDir = None,
         include_dirs: Sequence[str] | None = None,
-        message_handler: link.Handler | None = None,
+        message_handler: _compile.link.Handler | None = None,
         log_verbose: bool = False,
         cuda_libdir: str | None = None,
     ) -> None:
         self._settings = (arch, no_extern_c, include_dirs, cache_dir)
         self._keep = keep
         self._libdir = cuda_libdir
-        self._joined: list[build.Request] = []  # texts to compile as one, if nothing is linked
-        self._inputs: link.Inputs | None = None
-        if not build.own.why_not_linked:
-            self._inputs = link.Inputs(build.own, message_handler, link_options, log_verbose)
+        self._joined: list[
+            _compile.build.Request
+        ] = []  # texts to compile as one, if nothing is linked
+        self._inputs: _compile.link.Inputs | None = None
+        if not _compile.build.own.why_not_linked:
+            self._inputs = _compile.link.Inputs(
+                _compile.build.own, message_handler, link_options, log_verbose
+            )
         self.module = None  # type: ignore[assignment]
 
-    def _linked(self, call: str) -> link.Inputs:
+    def _linked(self, call: str) -> _compile.link.Inputs:
         if self._inputs is None:
-            raise NotImplementedError(f"{call}: {build.own.why_not_linked}")
+            raise NotImplementedError(f"{call}: {_compile.build.own.why_not_linked}")
         return self._inputs
 
     def add_source(
@@ -124,13 +127,15 @@ class DynamicModule(CudaModule):
         """
         request = request_of(source, nvcc_options, *self._settings)
         if self._inputs is None:
-            if child_launches.has_launches(request.source):
-                raise NotImplementedError(f"<<<...>>> in device code: {build.own.why_not_linked}")
+            if _compile.child_launches.has_launches(request.source):
+                raise NotImplementedError(
+                    f"<<<...>>> in device code: {_compile.build.own.why_not_linked}"
+                )
             self._joined.append(request)
             return self
         # The linker translates images for another architecture than the current device's.
-        other = request.arch or _options.parse(request.options).arch
-        want = build.own.portable_image if other else "cubin"
+        other = request.arch or _compile.options.parse(request.options).arch
+        want = _compile.build.own.portable_image if other else "cubin"
         request = replace(request, relocatable=True, want=want)
         made = compiled(request, self._keep, needs_device=not other)
         self._inputs.add_entry(made, name)
@@ -209,7 +214,7 @@ class DynamicModule(CudaModule):
         if self._inputs is not None:
             self._inputs.add_library(libname, self._libdir)
         else:
-            build.own.device_library(libname, self._libdir)
+            _compile.build.own.device_library(libname, self._libdir)
         return self
 
     def link(self) -> DynamicModule:
@@ -229,7 +234,7 @@ class DynamicModule(CudaModule):
         """
         if self._inputs is not None:
             cache_dir = cached_where(self._settings[3])
-            made = self._inputs.link(build.device_architecture(), cache_dir)
+            made = self._inputs.link(_compile.build.device_architecture(), cache_dir)
             self.module = Module(made.image, names=made.names, parameters=made.parameters)
             return self
         if not self._joined:

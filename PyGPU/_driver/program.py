@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyGPU._compile import build
+import PyGPU._compile as _compile
 from PyGPU._driver.module import Module
 from PyGPU._runtime import core
 
@@ -26,7 +26,7 @@ class Program:
     """
 
     def __init__(self, source: str, *options: str, **kernels: str) -> None:
-        self._request = build.Request(source=source, options=options, extern_c=False, tuned=True)
+        self._source, self._options = source, options
         self._kernels = kernels
         self._made: dict[int, tuple[Launch, ...]] = {}  # keyed by device and reset count
 
@@ -37,8 +37,10 @@ class Program:
         """
         here = core._current_device_key()
         if here not in self._made:
-            entry = build.build(self._request)
-            module = Module(entry.image, source=self._request.source, parameters=entry.parameters)
+            build, source, options = _compile.build, self._source, self._options
+            request = build.Request(source=source, options=options, extern_c=False, tuned=True)
+            entry = build.build(request)
+            module = Module(entry.image, source=source, parameters=entry.parameters)
             self._made[here] = tuple(
                 module.get_function(name).prepare(promise).prepared_async_call
                 for name, promise in self._kernels.items()
