@@ -1,33 +1,22 @@
 """Find the sunspot cycle on a GPU, with device code of your own.
 
 PyGPU does three things here: it holds arrays on the device, it moves them there and back, and it
-gives their addresses to a compiled library (user_library/lombscargle.cu). Without a GPU the same
-program runs on the host target.
+compiles and calls the functions of a CUDA source (user_library/lombscargle.cu). Without a GPU the
+same program runs on the host target.
 
     python quickstart.py [--plot sunspots.png]
 """
 
 import argparse
-import ctypes
 from pathlib import Path
 
 import numpy as np
-from user_library.build import build
 
 import PyGPU
 import PyGPU.gpuarray as gpuarray
 from PyGPU.errors import check
 
-
-def load_library():
-    """The user's library with the signatures of its functions, for ctypes."""
-    library = ctypes.CDLL(str(build()))
-    pointer, size = ctypes.c_void_p, ctypes.c_long
-    library.lombscargle.argtypes = [pointer, pointer, size, pointer, pointer, size]
-    library.double_int64.argtypes = [pointer, size]
-    # The functions return the runtime's error code: convert it to a cudaError_t, as PyGPU does.
-    library.lombscargle.restype = library.double_int64.restype = PyGPU.cudaError_t
-    return library
+SOURCE = Path(__file__).parent / "user_library" / "lombscargle.cu"
 
 
 def round_trip(library):
@@ -36,7 +25,7 @@ def round_trip(library):
     da = PyGPU.DeviceArray_int64(A)  # host_data() is A's own memory
     check(da.allocate())
     check(da.to_device())
-    check(library.double_int64(da.device_data(), da.size()))
+    library.double_int64(da, da.size())
     check(da.to_host())  # into A
     return A
 
@@ -47,10 +36,7 @@ def spectrum(library, years, spots, periods):
     spots_gpu = gpuarray.to_gpu(spots)
     frequencies_gpu = gpuarray.to_gpu(1 / periods)
     power_gpu = gpuarray.empty(periods.shape, np.float64)
-    status = library.lombscargle(
-        years_gpu.ptr, spots_gpu.ptr, years.size, frequencies_gpu.ptr, power_gpu.ptr, periods.size
-    )
-    check(status, "lombscargle")
+    library.lombscargle(years_gpu, spots_gpu, years.size, frequencies_gpu, power_gpu, periods.size)
     return power_gpu.get()  # waits for the kernel
 
 
@@ -86,7 +72,7 @@ def main():
 
     device = check(PyGPU.cudaGetDevice())
     print(f"target: {PyGPU.target}, device {device}: {PyGPU.cudaDeviceProp(device).name()}")
-    library = load_library()
+    library = PyGPU.load(SOURCE)  # built at first, then found in the cache
 
     doubled = round_trip(library)
     np.testing.assert_array_equal(doubled, [2, 4, 6, 8, 10, 12])

@@ -1,5 +1,6 @@
-// A library as its user might have it: compiled device code behind C functions that take addresses
-// and sizes. build.py compiles this one source with nvcc, hipcc or a C++ compiler.
+// A library as its user might have it: device code behind functions that take pointers and sizes.
+// PyGPU.load compiles this one source with nvcc, hipcc or a C++ compiler.
+#include <PyGPU/export.h>
 #include <PyGPU/gpu.h>
 
 namespace {
@@ -58,25 +59,26 @@ __global__ void double_each(long long* data, long n) {
 
 }  // namespace
 
-// Each function works in the null stream and returns the runtime's error code, 0 for success. It
-// does not wait for the kernel: a copy back to the host does.
+// Each function returns the runtime's error, which PyGPU raises as an exception. It does not wait
+// for its kernel: a copy back to the host does.
 
-// Lomb-Scargle power of `values` (their mean removed) sampled at any `times`, at each of the trial
-// `frequencies` (above zero, in cycles per unit of time). Normalised: from 0 to 1, the share of the
-// values' sum of squares that the best-fitting sinusoid explains.
-extern "C" int lombscargle(const double* times, const double* values, long samples,
-                           const double* frequencies, double* power, long trials) {
+// Compute the Lomb-Scargle power of `values` (their mean removed) sampled at any `times`, at each
+// of the trial `frequencies` (above zero, in cycles per unit of time). It is normalised: from 0 to
+// 1, the share of the values' sum of squares that the best-fitting sinusoid explains.
+cudaError_t lombscargle(const double* times, const double* values, long samples,
+                        const double* frequencies, double* power, long trials,
+                        cudaStream_t stream) {
   if (trials == 0) return cudaSuccess;
-  (void)cudaGetLastError();  // what an earlier call left behind is not this launch's
-  PYGPU_LAUNCH(spectrum, blocks_for(trials), threads_per_block, 0, nullptr)
-  (times, values, samples, frequencies, power, trials);
+  spectrum<<<blocks_for(trials), threads_per_block, 0, stream>>>(times, values, samples,
+                                                                 frequencies, power, trials);
   return cudaGetLastError();
 }
+PYGPU_EXPORT(lombscargle);
 
 // Double n integers in place.
-extern "C" int double_int64(long long* data, long n) {
+cudaError_t double_int64(long long* data, long n, cudaStream_t stream) {
   if (n == 0) return cudaSuccess;
-  (void)cudaGetLastError();
-  PYGPU_LAUNCH(double_each, blocks_for(n), threads_per_block, 0, nullptr)(data, n);
+  double_each<<<blocks_for(n), threads_per_block, 0, stream>>>(data, n);
   return cudaGetLastError();
 }
+PYGPU_EXPORT(double_int64);
