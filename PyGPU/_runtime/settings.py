@@ -182,6 +182,15 @@ ROWS = (
         "C++",
     ),
     Setting(
+        "PYGPU_PEER_COPIES",
+        _SWITCH,
+        None,
+        "1",
+        "1: the first copy between two devices enables their direct access to each other's memory, "
+        "for copies",
+        "C++",
+    ),
+    Setting(
         "PYGPU_CACHE_DIR",
         _ANY,
         None,

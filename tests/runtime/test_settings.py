@@ -20,6 +20,7 @@ BAD = {
     "PYGPU_STAGING": ["x", "-1", "1.5", "1 MB", "1e6", "9" * 30, "0x10", "+3"],
     "PYGPU_BLOCK_CACHE": ["maybe", "2", "01"],
     "PYGPU_POOLS": ["off", "true"],
+    "PYGPU_PEER_COPIES": ["on", "2"],
     "PYGPU_CACHE_MAXSIZE": ["many", "-1", "1e9", "G", "1 GB", "1GG"],
     "PYGPU_STATED_CUDA_VERSION": ["11.8.0", "eleven"],
     "PYGPU_NUMPY_COMPAT": ["yes"],

@@ -62,6 +62,8 @@ class Array {
 
  private:
   void* dense_start() const;  // lowest address of a dense array
+  // Copy from an array of the same dense layout on another device. Blocks.
+  void copy_across(const Array& src, const StreamRef& stream) const;
 
   Layout layout_;
   char* data_ = nullptr;

@@ -41,12 +41,6 @@ using Memory = UniqueHandle<MemoryTraits>;
 // Allocate `nbytes` on the current device. For 0 bytes the handle stays empty, without an error.
 Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes);
 
-// Enable or disable the current device's access to `peer`, including PyGPU's pool on `peer`.
-Status enable_peer_access(int peer, unsigned flags);
-Status disable_peer_access(int peer);
-// Return whether enable_peer_access made the memory of `peer` accessible from `device`.
-bool reaches_peer(int device, int peer);
-
 // Device memory of an array, shared by its views and freed with the last of them.
 class Storage : public std::enable_shared_from_this<Storage> {
  public:

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "PyGPU/runtime/capture.h"
+#include "PyGPU/runtime/peers.h"
 #include "PyGPU/runtime/transfer.h"
 
 namespace PyGPU {
@@ -117,7 +118,12 @@ void Array::copy_from(const Array& src, const StreamRef& stream) const {
   src.require_alive();
   if (layout_.nbytes() == 0) return;
   const DeviceGuard guard = use_device(device_);
-  if (device_ != src.device_) return copy_from(src.on_device(device_, stream), stream);
+  if (device_ != src.device_) {
+    const bool is_alike =
+        layout_.shape() == src.layout_.shape() && layout_.strides() == src.layout_.strides();
+    if (is_alike && layout_.dense()) return copy_across(src, stream);
+    return copy_from(src.on_device(device_, stream), stream);
+  }
   StreamOrder order(stream);
   order.uses(storage_);
   order.uses(src.storage_);
@@ -132,16 +138,22 @@ Array Array::on_device(int device, const StreamRef& stream) const {
   const Array source = layout_.dense() ? *this : dense_copy(stream);
   const DeviceGuard guard = use_device(device);
   const Array copy = dense_like(layout_);
+  copy.copy_across(source, stream);
+  return copy;
+}
+
+void Array::copy_across(const Array& src, const StreamRef& stream) const {
+  throw_if_capturing("cudaMemcpyPeer");
+  connect_for_copies(device_, src.device_);
   // Each device has its own null stream, so wait for the source's work before the copy.
   {
-    const DeviceGuard source_guard = use_device(device_);
+    const DeviceGuard source_guard = use_device(src.device_);
     check("cudaStreamSynchronize", cudaStreamSynchronize(cudaStream_t()));
     if (stream.handle) check("cudaStreamSynchronize", cudaStreamSynchronize(stream.handle));
   }
-  check("cudaMemcpyPeer", cudaMemcpyPeer(copy.dense_start(), device, source.dense_start(), device_,
-                                         layout_.nbytes()));
+  check("cudaMemcpyPeer",
+        cudaMemcpyPeer(dense_start(), device_, src.dense_start(), src.device_, layout_.nbytes()));
   check("cudaDeviceSynchronize", cudaDeviceSynchronize());
-  return copy;
 }
 
 Array Array::dense_copy(const StreamRef& stream) const {

@@ -99,42 +99,7 @@ std::function<void()>& reclaim_hook() {
   return hook;
 }
 
-// Per device and peer: the device's epoch in which access was enabled, or 0.
-std::atomic<unsigned> reached[max_devices][max_devices];
-
-cudaError_t set_access(int device, int peer, cudaMemAccessFlags flags) {
-  const cudaMemPool_t pool = memory_pool(peer);
-  cudaMemAccessDesc access{};
-  access.location.type = cudaMemLocationTypeDevice;
-  access.location.id = device;
-  access.flags = flags;
-  return pool ? cudaMemPoolSetAccess(pool, &access, 1) : cudaSuccess;
-}
-
 }  // namespace
-
-Status enable_peer_access(int peer, unsigned flags) {
-  int device = 0;
-  if (const cudaError_t error = cudaGetDevice(&device)) return error;
-  if (const cudaError_t error = cudaDeviceEnablePeerAccess(peer, flags)) return error;
-  if (!is_device_number(device) || !is_device_number(peer)) return {};
-  reached[device][peer] = device_epoch(device);
-  return set_access(device, peer, cudaMemAccessFlagsProtReadWrite);
-}
-
-Status disable_peer_access(int peer) {
-  int device = 0;
-  if (const cudaError_t error = cudaGetDevice(&device)) return error;
-  if (const cudaError_t error = cudaDeviceDisablePeerAccess(peer)) return error;
-  if (!is_device_number(device) || !is_device_number(peer)) return {};
-  reached[device][peer] = 0;
-  return set_access(device, peer, cudaMemAccessFlagsProtNone);
-}
-
-bool reaches_peer(int device, int peer) {
-  return is_device_number(device) && is_device_number(peer) &&
-         reached[device][peer] == device_epoch(device);
-}
 
 cudaError_t MemoryTraits::release(Handle block) {
   if (block.kind == MemoryKind::host) std::free(block.address);

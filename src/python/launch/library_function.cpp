@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "PyGPU/runtime/graph.h"
+#include "PyGPU/runtime/peers.h"
 #include "PyGPU/runtime/settings.h"
 #include "python/array/gpuarray.h"
 #include "python/launch/c_call.h"

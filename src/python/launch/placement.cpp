@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "PyGPU/runtime/peers.h"
 #include "python/launch/packing.h"
 
 namespace PyGPU::python {

@@ -1,8 +1,10 @@
 // Low-level copies and fills. Each end is an address or a buffer. A buffer's size is known, so a
 // copy past its end is refused before the runtime is called.
 #include "PyGPU/runtime/graph.h"
+#include "PyGPU/runtime/peers.h"
 #include "python/bindings.h"
 #include "python/runtime/copies_docs.h"
+#include "python/runtime/memory_device.h"
 
 namespace PyGPU::python {
 namespace {
@@ -36,6 +38,8 @@ Status copy(py::handle dst, std::size_t dst_bytes, py::handle src, std::size_t s
   if (Capture* const capture = Capture::current())
     for (const CopyEnd* end : {&to, &from})
       if (end->view) capture->keep(end->view);
+  if (kind == int(cudaMemcpyDeviceToDevice) || kind == int(cudaMemcpyDefault))
+    connect_devices_at(to.address, from.address);
   return call_on(stream, {to.address, from.address},
                  [&] { return move(to.address, from.address, stream.handle, waits); });
 }
@@ -115,6 +119,7 @@ void bind_copies(py::module_& m) {
         if (Capture::current()) return refusal_to_wait();
         void* const to = address_of(dst, "dst");
         const void* const from = address_of(src, "src");
+        connect_for_copies(dst_device, src_device);
         return call([&] { return cudaMemcpyPeer(to, dst_device, from, src_device, count); });
       },
       docs::cudaMemcpyPeer_text, {{"dst"}, {"dst_device"}, {"src"}, {"src_device"}, {"count"}});
@@ -123,6 +128,7 @@ void bind_copies(py::module_& m) {
          const StreamRef& stream) {
         void* const to = address_of(dst, "dst");
         const void* const from = address_of(src, "src");
+        connect_for_copies(dst_device, src_device);
         return call_on(stream, {to, from}, [&] {
           return cudaMemcpyPeerAsync(to, dst_device, from, src_device, count, stream.handle);
         });

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "PyGPU/runtime/graph.h"
+#include "PyGPU/runtime/peers.h"
 #include "python/bindings.h"
 #include "python/runtime/device_docs.h"
 

@@ -14,6 +14,9 @@ bool is_shared_memory(const void* address);
 // one that reaches the memory. A wait for the null stream then waits for the work on the memory.
 DeviceGuard use_device_at(const void* address);
 
+// Let the devices of the memories at two addresses copy directly between them, if they differ.
+void connect_devices_at(const void* one, const void* other);
+
 // Return the end of the error message for a stream of another device than the memory's.
 std::string device_mismatch_text(int of_memory, int of_stream);
 

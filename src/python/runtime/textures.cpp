@@ -1,6 +1,7 @@
 // Private classes and calls for texture arrays, texture and surface objects, and boxed copies,
 // which PyGPU/_driver/arrays.py and strided_copies.py wrap; and the calls that start and stop the
 // profiler.
+#include "PyGPU/runtime/peers.h"
 #include "python/bindings.h"
 #include "python/runtime/memory_device.h"
 #include "python/runtime/stream_docs.h"
