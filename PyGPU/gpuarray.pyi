@@ -16,6 +16,7 @@ from PyGPU._types import (
     HasCudaArrayInterface,
     HasDLPack,
     HostArray,
+    Int,
     Number,
     Operand,
     Order,
@@ -52,6 +53,8 @@ class GPUArray:
         gpudata: Address | None = None,
         strides: Shape | None = None,
         order: Order = "C",
+        *,
+        device: Int | None = None,
     ) -> None: ...
     @property
     def size(self) -> int: ...
@@ -234,6 +237,8 @@ def empty(
     gpudata: Address | None = None,
     strides: Shape | None = None,
     order: Order = "C",
+    *,
+    device: Int | None = None,
 ) -> GPUArray: ...
 def asarray(
     x: GPUArray | HasCudaArrayInterface | HasDLPack, *, stream: StreamLike = None
@@ -246,12 +251,23 @@ def from_dlpack(
     copy: bool | None = None,
     stream: StreamLike = None,
 ) -> GPUArray: ...
-def to_gpu(ary: _Array, allocator: _Allocator = None) -> GPUArray: ...
+def to_gpu(
+    ary: _Array, allocator: _Allocator = None, *, device: Int | None = None
+) -> GPUArray: ...
 def to_gpu_async(
-    ary: _Array, allocator: _Allocator = None, stream: StreamLike = None
+    ary: _Array,
+    allocator: _Allocator = None,
+    stream: StreamLike = None,
+    *,
+    device: Int | None = None,
 ) -> GPUArray: ...
 def zeros(
-    shape: Shape, dtype: _DType = ..., allocator: _Allocator = None, order: Order = "C"
+    shape: Shape,
+    dtype: _DType = ...,
+    allocator: _Allocator = None,
+    order: Order = "C",
+    *,
+    device: Int | None = None,
 ) -> GPUArray: ...
 def empty_like(other_ary: GPUArray, dtype: _DType = None, order: OrderLike = "K") -> GPUArray: ...
 def zeros_like(other_ary: GPUArray, dtype: _DType = None, order: OrderLike = "K") -> GPUArray: ...

@@ -84,3 +84,40 @@ assert (far[far_index].get() == x[[0, 2]]).all() and (far[far_mask].get() == x[x
 
 def test_operands_on_two_devices(two_devices):
     two_devices(APART)
+
+
+GIVEN = """
+import numpy as np, PyGPU
+import PyGPU.driver as drv
+from PyGPU import gpuarray as gpu, errors
+
+x = np.arange(6.0).reshape(2, 3)
+for device in (0, 1, np.int64(1), drv.Device(1)):
+    made = [
+        gpu.to_gpu(x, device=device), gpu.to_gpu_async(x, device=device),
+        gpu.zeros(3, device=device),
+        gpu.empty((2, 3), "f4", device=device), gpu.GPUArray(3, "i2", device=device),
+        gpu.GPUArray(x, device=device), gpu.to_gpu(gpu.to_gpu(x, device=0), device=device),
+        gpu.to_gpu(gpu.to_gpu(x.T, device=1), device=device).T,
+    ]
+    assert [a.device for a in made] == [int(device)] * 8
+    assert PyGPU.cudaGetDevice() == (0, 0)
+    assert all((a.get() == x).all() for a in (made[0], made[1], made[5], made[6], made[7]))
+    assert not made[2].get().any()
+far = gpu.to_gpu(x, device=1)
+assert gpu.to_gpu(far).device == 1 and gpu.to_gpu(far, device=None).device == 1
+assert (far + far).device == 1
+for wrong, error in ((2, errors.LogicError), (-1, errors.LogicError), ("1", TypeError)):
+    for call in (gpu.zeros, gpu.empty, gpu.GPUArray):
+        try:
+            call(3, device=wrong)
+        except error as found:
+            assert "device" in str(found), found
+        else:
+            raise AssertionError(call)
+assert PyGPU.cudaGetDevice() == (0, 0)
+"""
+
+
+def test_device_of_new_arrays(two_devices):
+    two_devices(GIVEN)

@@ -264,8 +264,27 @@ GPUArray copy_of(const GPUArray& array, const StreamRef* stream) {
   return copy;
 }
 
-GPUArray to_gpu(const py::object& source, const py::object& allocator, const StreamRef* stream) {
-  if (const GPUArray* const array = gpuarray_in(source.ptr())) return copy_of(*array, stream);
+GivenDevice ArgumentConverter<GivenDevice>::read(PyObject* value,
+                                                 const ArgumentPosition& position) {
+  if (value == Py_None) return {};
+  const int device = ArgumentConverter<int>::read(value, position);
+  int count = 0;
+  if (const cudaError_t error = cudaGetDeviceCount(&count)) check("cudaGetDeviceCount", error);
+  if (device < 0 || device >= count)
+    throw DeviceError(
+        "device=" + std::to_string(device),
+        {cudaErrorInvalidDevice, "expected a device from 0 to " + std::to_string(count - 1)});
+  return {true, use_device(device)};
+}
+
+GPUArray to_gpu(const py::object& source, const py::object& allocator, const StreamRef* stream,
+                bool is_device_given) {
+  if (const GPUArray* const array = gpuarray_in(source.ptr())) {
+    if (!is_device_given) return copy_of(*array, stream);
+    const GPUArray copy = new_array(array->layout().k_order(), array->dtype, allocator);
+    set_from_device(copy, *array, stream);
+    return copy;
+  }
   if (!py::isinstance<py::array>(source))
     throw py::type_error("to_gpu: ary: expected a numpy.ndarray, got " +
                          repr_of(py::type::of(source)) + "; use numpy.asarray() first");

@@ -22,7 +22,7 @@ GPUArray zeroed(GPUArray array) {
 }
 
 GPUArray zeros(const py::object& shape, const py::object& dtype, const py::object& allocator,
-               Order order) {
+               Order order, const GivenDevice&) {
   py::object type = dtype_of(dtype);
   const Axes lengths = shape_with_subarray(axes_of(shape, "shape"), type);
   return zeroed(new_array(Layout(lengths, itemsize_of(type), order), type, allocator));
@@ -53,8 +53,8 @@ GPUArray empty_like(const GPUArray& other, const py::object& dtype, const std::s
 void bind_creation(py::module_& m) {
   const py::object none = py::none();
   def(m, "to_gpu",
-      [](const py::object& ary, const py::object& allocator) {
-        return to_gpu(ary, allocator, nullptr);
+      [](const py::object& ary, const py::object& allocator, const GivenDevice& device) {
+        return to_gpu(ary, allocator, nullptr, device.is_given);
       },
       R"doc(Copy an ndarray to the device.
 
@@ -64,6 +64,8 @@ ary : numpy.ndarray or GPUArray
     Source of any dtype without Python objects, and of any strides.
 allocator : callable, optional
     Function of a number of bytes that returns an address; None uses the memory pool.
+device : int or Device, optional
+    Device of the copy. None is the current device, and the array's own for a GPUArray.
 
 Returns
 -------
@@ -89,11 +91,10 @@ Examples
 array([[1, 2],
        [3, 4]])
 )doc",
-      {{"ary"}, {"allocator", none}});
+      {{"ary"}, {"allocator", none}, {"*"}, {"device", none}});
   def(m, "to_gpu_async",
-      [](const py::object& ary, const py::object& allocator, const StreamRef& stream) {
-        return to_gpu(ary, allocator, &stream);
-      },
+      [](const py::object& ary, const py::object& allocator, const StreamRef& stream,
+         const GivenDevice& device) { return to_gpu(ary, allocator, &stream, device.is_given); },
       R"doc(Enqueue a copy of an ndarray to the device on a stream.
 
 Parameters
@@ -105,6 +106,9 @@ allocator : callable, optional
     Function of a number of bytes that returns an address; None uses the memory pool.
 stream : PyGPU.driver.Stream, int or None, optional
     Stream of the copy; None is the null stream.
+device : int or Device, optional
+    Device of the copy and of the stream. None is the current device, and the array's own for a
+    GPUArray.
 
 Returns
 -------
@@ -126,7 +130,7 @@ Examples
 >>> a.get()
 array([0., 0., 0.], dtype=float32)
 )doc",
-      {{"ary"}, {"allocator", none}, {"stream", none}});
+      {{"ary"}, {"allocator", none}, {"stream", none}, {"*"}, {"device", none}});
   def(m, "zeros", &zeros, R"doc(Return a new array of zeros.
 
 Parameters
@@ -139,6 +143,8 @@ allocator : callable, optional
     Function of a number of bytes that returns an address; None uses the memory pool.
 order : {'C', 'F'}, optional
     Order of the axes in memory: row-major or column-major.
+device : int or Device, optional
+    Device of the array; None is the current device.
 
 Returns
 -------
@@ -157,7 +163,12 @@ Examples
 array([[0, 0],
        [0, 0]], dtype=int32)
 )doc",
-      {{"shape"}, {"dtype", "float64"}, {"allocator", none}, {"order", "C"}});
+      {{"shape"},
+       {"dtype", "float64"},
+       {"allocator", none},
+       {"order", "C"},
+       {"*"},
+       {"device", none}});
   def(m, "empty_like", &empty_like,
       R"doc(Return a new array with the shape of another array, without initializing its elements.
 

@@ -143,7 +143,18 @@ void set_from_device(const GPUArray& array, const GPUArray& source, const Stream
 py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelocked,
                        const StreamRef* stream);
 GPUArray copy_of(const GPUArray& array, const StreamRef* stream = nullptr);
-GPUArray to_gpu(const py::object& source, const py::object& allocator, const StreamRef* stream);
+GPUArray to_gpu(const py::object& source, const py::object& allocator, const StreamRef* stream,
+                bool is_device_given = false);
+// Argument `device` of the functions that create arrays: the device is current until the function
+// returns. None is the current device.
+struct GivenDevice {
+  bool is_given = false;
+  DeviceGuard guard;
+};
+template <>
+struct ArgumentConverter<GivenDevice> {
+  static GivenDevice read(PyObject* value, const ArgumentPosition& position);
+};
 
 GPUArray transpose(const py::object& self, const py::object& axes);
 

@@ -12,11 +12,12 @@ py::object dtype_or_float64(const py::object& dtype) {
 
 GPUArray make_gpuarray(py::handle, const py::object& shape, const py::object& dtype,
                        const py::object& allocator, const py::object& base,
-                       const py::object& gpudata, const py::object& strides, Order order) {
+                       const py::object& gpudata, const py::object& strides, Order order,
+                       const GivenDevice& device) {
   // An ndarray in place of the shape is copied to the device, as in the first version of PyGPU.
   if (dtype.is_none() && gpudata.is_none() && py::isinstance<py::array>(shape) &&
       py::reinterpret_borrow<py::array>(shape).ndim() > 0)
-    return to_gpu(shape, allocator, nullptr);
+    return to_gpu(shape, allocator, nullptr, device.is_given);
   py::object type = dtype_or_float64(dtype);
   const Axes lengths = shape_with_subarray(axes_of(shape, "shape"), type);
   const Layout layout = strides.is_none()
@@ -38,8 +39,8 @@ GPUArray make_gpuarray(py::handle, const py::object& shape, const py::object& dt
 // Same as GPUArray(...), but skips the call of the type, which takes as long as the rest.
 GPUArray empty(const py::object& shape, const py::object& dtype, const py::object& allocator,
                const py::object& base, const py::object& gpudata, const py::object& strides,
-               Order order) {
-  return make_gpuarray({}, shape, dtype, allocator, base, gpudata, strides, order);
+               Order order, const GivenDevice& device) {
+  return make_gpuarray({}, shape, dtype, allocator, base, gpudata, strides, order, device);
 }
 
 GPUArray view_as(const py::object& self, const py::object& dtype) {
@@ -271,7 +272,7 @@ void bind_gpuarray(py::module_& m) {
   const py::object c = new_class<GPUArray>(
       m, "GPUArray",
       "GPUArray(shape, dtype=None, allocator=None, base=None, gpudata=None, strides=None, "
-      "order='C')\n--\n\n"
+      "order='C', *, device=None)\n--\n\n"
       R"doc(An N-dimensional array in device memory.
 
 The array is on the device that was current when it was created. Only explicit calls copy elements
@@ -297,6 +298,8 @@ strides : sequence of int, optional
     Bytes from one element to the next along each axis; None is contiguous in ``order``.
 order : {'C', 'F'}, optional
     Order of the axes in memory: row-major or column-major.
+device : int or Device, optional
+    Device of new memory; None is the current device.
 
 See Also
 --------
@@ -317,9 +320,10 @@ array([ 0.,  2.,  4.,  6.,  8., 10.], dtype=float32)
 )doc",
       std::move(slots), Py_TPFLAGS_HAVE_GC);
   const py::object none = py::none();
-  const Parameters parameters{{"shape"},      {"dtype", none},   {"allocator", none},
-                              {"base", none}, {"gpudata", none}, {"strides", none},
-                              {"order", "C"}};
+  const Parameters parameters{
+      {"shape"},         {"dtype", none},   {"allocator", none}, {"base", none},
+      {"gpudata", none}, {"strides", none}, {"order", "C"},      {"*"},
+      {"device", none}};
   constructor_of<GPUArray> =
       new Callable(constructor_by(c, init_signature(&make_gpuarray), parameters));
   def(m, "empty", &empty, R"doc(Return a new array without initializing its elements.
@@ -340,6 +344,8 @@ strides : sequence of int, optional
     Bytes from one element to the next along each axis; None is contiguous in ``order``.
 order : {'C', 'F'}, optional
     Order of the axes in memory: row-major or column-major.
+device : int or Device, optional
+    Device of new memory; None is the current device.
 
 Returns
 -------
