@@ -354,6 +354,17 @@ def _reduce(
     stream: StreamLike,
     allocator: AllocatorLike | None,
 ) -> GPUArray: ...
+def _variance(
+    name: str,
+    a: GPUArray,
+    axis: Any,
+    dtype: DTypeLike | None,
+    out: GPUArray | None,
+    keepdims: bool,
+    stream: StreamLike,
+    allocator: AllocatorLike | None,
+    degrees: int,
+) -> GPUArray: ...
 def _dot(
     a: GPUArray,
     b: GPUArray,

@@ -251,9 +251,7 @@ def from_dlpack(
     copy: bool | None = None,
     stream: StreamLike = None,
 ) -> GPUArray: ...
-def to_gpu(
-    ary: _Array, allocator: _Allocator = None, *, device: Int | None = None
-) -> GPUArray: ...
+def to_gpu(ary: _Array, allocator: _Allocator = None, *, device: Int | None = None) -> GPUArray: ...
 def to_gpu_async(
     ary: _Array,
     allocator: _Allocator = None,

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from PyGPU._arrays import fusion, ranges, reductions
+from PyGPU._arrays import fusion, reductions
 from PyGPU._arrays.functions import apply, into, magnitude
 from PyGPU._runtime import beside_first, core, require_array
 
@@ -23,38 +23,29 @@ def _count(a, axis):
 
 @fusion.fuse
 def _squares(x, mean):
-    return np.square(x - mean)
+    return np.square(x.real - mean.real) + np.square(x.imag - mean.imag)
 
 
-@fusion.fuse
-def _complex_squares(x, mean):
-    difference = x - mean
-    return np.square(difference.real) + np.square(difference.imag)
-
-
-def _variance(a, axis, dtype, ddof, keepdims):
-    """Compute the mean square of the distance from the mean, in two passes.
-
-    The second pass subtracts the mean from each element, so that no digits cancel, as in T. F.
-    Chan, G. H. Golub and R. J. LeVeque, "Algorithms for computing the sample variance", The
-    American Statistician 37 (1983). float16 is computed in float32.
-    """
+def _variance(name, a, axis, dtype, out, ddof, keepdims):
+    """Compute a variance or its root in one pass; of complex numbers in two."""
     kind = require_array("a", a).dtype.kind
     if kind not in "biufc":
-        raise TypeError(f"var: a: expected numbers, got an array of {a.dtype}")
+        raise TypeError(f"{name}: a: expected numbers, got an array of {a.dtype}")
     compute = np.dtype(dtype or (np.float64 if kind in "biu" else a.dtype))
     if compute.kind not in "fc":
-        raise TypeError(f"var: dtype={compute}: expected a floating-point dtype")
-    result = compute
-    if compute == np.float16:
-        compute = np.dtype(np.float32)
+        raise TypeError(f"{name}: dtype={compute}: expected a floating-point dtype")
+    if kind != "c" and compute.kind == "f" and ddof == int(ddof):
+        return core._variance(name, a, axis, compute, out, keepdims, None, None, int(ddof))
+    real = magnitude(compute)
     count = _count(a, axis)
-    mean = reductions.mean(a, compute, axis=axis, keepdims=True)
-    squares = (_complex_squares if compute.kind == "c" or kind == "c" else _squares)(a, mean)
-    total = reductions.sum(squares, magnitude(compute), axis=axis, keepdims=keepdims)
+    a = a.astype(np.result_type(a.dtype, np.complex64))
+    mean = reductions.mean(a, axis=axis, keepdims=True)
+    total = reductions.sum(_squares(a, mean), real, axis=axis, keepdims=keepdims)
     # As in NumPy, 0 / 0 is NaN, and a number / 0 infinite.
     variance = apply("divide", total, max(0, count - ddof), out=total)
-    return variance, magnitude(result)
+    if name == "std":
+        variance = apply("sqrt", variance, out=variance)
+    return _placed(variance, real, out)
 
 
 def _placed(array, dtype, out):
@@ -66,14 +57,12 @@ def _placed(array, dtype, out):
 
 @beside_first
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
-    variance, dtype = _variance(a, axis, dtype, ddof, keepdims)
-    return _placed(variance, dtype, out)
+    return _variance("var", a, axis, dtype, out, ddof, keepdims)
 
 
 @beside_first
 def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
-    variance, dtype = _variance(a, axis, dtype, ddof, keepdims)
-    return _placed(apply("sqrt", variance, out=variance), dtype, out)
+    return _variance("std", a, axis, dtype, out, ddof, keepdims)
 
 
 @beside_first
@@ -88,40 +77,26 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     return reductions.sum(is_counted, np.int64, axis=axis, keepdims=keepdims)
 
 
-@fusion.fuse
-def _index_where(x, extreme, index, none):
-    is_extreme = np.logical_or(np.equal(x, extreme), np.not_equal(x, x))
-    return np.where(is_extreme, index, none)
-
-
 def _first_place(name, a, axis, out, keepdims):
     """Compute the place of the first extreme; a NaN, if there is one, is the extreme."""
     dtype = require_array("a", a).dtype
     if dtype.kind not in "biuf":
-        raise TypeError(f"arg{name}: a: expected real numbers, got an array of {dtype}")
-    if axis is None:
-        shape = (1,) * a.ndim if keepdims else ()
-        found = _first_place(name, a.ravel(), 0, None, False).reshape(shape)
-        return _placed(found, found.dtype, out)
-    axis = core._axis_index(axis, a.ndim)
-    length = a.shape[axis]
-    if length == 0:
-        raise ValueError(f"arg{name}: attempt to get arg{name} of an empty sequence")
-    found = extreme(name, a, axis, None, True)
-    index = ranges.arange(length, dtype=np.int64)
-    index = index.reshape([length if k == axis else 1 for k in range(a.ndim)])
-    places = _index_where(a, found, index, np.int64(length))
-    return core._reduce("min", places, axis, None, out, keepdims, None, None)
+        raise TypeError(f"{name}: a: expected real numbers, got an array of {dtype}")
+    if axis is not None:
+        axis = core._axis_index(axis, a.ndim)
+        return core._reduce(name, a, axis, None, out, keepdims, None, None)
+    found = core._reduce(name, a.ravel(), 0, None, None, False, None, None)
+    return _placed(found.reshape((1,) * a.ndim if keepdims else ()), found.dtype, out)
 
 
 @beside_first
 def argmax(a, axis=None, out=None, *, keepdims=False):
-    return _first_place("max", a, axis, out, keepdims)
+    return _first_place("argmax", a, axis, out, keepdims)
 
 
 @beside_first
 def argmin(a, axis=None, out=None, *, keepdims=False):
-    return _first_place("min", a, axis, out, keepdims)
+    return _first_place("argmin", a, axis, out, keepdims)
 
 
 @fusion.fuse

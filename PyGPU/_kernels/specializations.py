@@ -1,7 +1,15 @@
 """The kernels behind GPUArray's operators and functions, which C++ requests by their keys."""
 
 from PyGPU._compile import build
-from PyGPU._kernels.text import compaction, elementwise, folding, gather, masks, reduction
+from PyGPU._kernels.text import (
+    compaction,
+    compound,
+    elementwise,
+    folding,
+    gather,
+    masks,
+    reduction,
+)
 from PyGPU._runtime import core, state
 
 # Products and sums are rounded separately, as in NumPy: a fused function gives the same results as
@@ -31,7 +39,9 @@ def reduction_module(operation, inputs, tables, compute, *plan):
     form = folding.ReductionKey(operation, inputs, tables, compute, *plan)
     text = reduction.source(form)
     options = () if form.outputs else ("-O3",)  # vectorizes runs
-    return load(text, f"{operation}.cu", options), folding.accumulator(form).itemsize
+    is_compound = compound.is_compound(form)
+    size = compound.nbytes(form) if is_compound else folding.accumulator(form).itemsize
+    return load(text, f"{operation}.cu", options), size
 
 
 def gather_module(*key):

@@ -100,7 +100,7 @@ def test_places(function, code):
 def test_places_of_what_is_not_a_number(function):
     for x in ([1, np.nan, 3, np.nan], [np.nan] * 3, [np.inf, -np.inf, np.inf], [-0.0, 0.0]):
         close(function(to_gpu(np.array(x))), function(np.array(x)), 0)
-    with pytest.raises(ValueError, match="empty sequence"):
+    with pytest.raises(ValueError, match="zero elements"):
         function(to_gpu(np.zeros((3, 0))), axis=1)
     assert function(to_gpu(np.zeros((3, 0))), axis=0).shape == (0,)
     for code in ("D", "S3"):

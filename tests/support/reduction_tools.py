@@ -25,10 +25,10 @@ USUAL = ["small blocks"] if PyGPU.target == "host" else ["own blocks", "small bl
 def blocks(request):
     """Run a module's tests with the device's own launch shapes, and with a few small blocks."""
     if request.param == "own blocks":
-        yield
+        yield None
         return
     core._override_device_properties(SMALL)
-    yield
+    yield SMALL
     core._override_device_properties(None)
 
 

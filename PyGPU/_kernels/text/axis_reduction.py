@@ -5,6 +5,7 @@ of blocks has a counter.
 """
 
 from PyGPU._kernels.text.common import Element, unravel, vector_of
+from PyGPU._kernels.text.compound import has_places
 from PyGPU._kernels.text.folding import (
     AXIS_THREADS,
     SIDE_BY_SIDE,
@@ -49,7 +50,9 @@ def _by_threads(form):
         columns = 1 if by_vector else width
         sums, place = accumulators(columns), "k" if form.by_output else "0"
         sum_of = f"sums[u % {sums}][k]"
-    value = "P_of_vector(p[u])" if by_vector else "P_value(p[u].item[k])"
+    of_element = f", ({at})" + ("" if form.by_output else f" * {width} + k")
+    of_element = of_element if has_places(form) else ""
+    value = "P_of_vector(p[u])" if by_vector else f"P_value(p[u].item[k]{of_element})"
     totals = width if form.by_output else outputs
     lane, other = "yx" if form.by_output else "xy"
     pitch = "many" if form.by_output else "1"
@@ -159,7 +162,19 @@ def _stored(form):
 _TOTALS_BYTES = 1 << 14  # size of the totals of adjacent outputs, which stay in the cache
 _LANES = 32  # elements of a row that are added to separate totals
 
-_RUNS = f"""{SIDE_BY_SIDE}
+
+def _runs(form):
+    """Return the functions that reduce runs of outputs."""
+
+    def value(element, place):
+        return f"P_value({element}, {place})" if has_places(form) else f"P_value({element})"
+
+    rows = [value(f"rows[{k}][c]", f"i + {k}") for k in range(4)]
+    of_row = value("*(const P_stored *)(row + c * step)", "i")
+    first, second = (value(f"row[i + {c}]", f"begin + i + {c}") for c in ("c", f"{_LANES} + c"))
+    apart = value("*(const P_stored *)(from + (i + c) * step)", "begin + i + c")
+    left = value("*(const P_stored *)(from + i * step)", "begin + i")
+    return f"""{SIDE_BY_SIDE}
 // The neighbouring outputs from one on, row by row.
 __device__ inline void P_columns(const P_loop &loop, const char *x, long long step, P_index begin,
                                  P_index end, A *sums, long long count) {{
@@ -169,13 +184,13 @@ __device__ inline void P_columns(const P_loop &loop, const char *x, long long st
       const P_stored *rows[4];
       for (int k = 0; k < 4; ++k) rows[k] = (const P_stored *)(x + P_offset(loop, i + k));
       P_add(sums, count, [=](long long c) {{
-        return P_folded()(P_folded()(P_value(rows[0][c]), P_value(rows[1][c])),
-                          P_folded()(P_value(rows[2][c]), P_value(rows[3][c])));
+        return P_folded()(P_folded()({rows[0]}, {rows[1]}),
+                          P_folded()({rows[2]}, {rows[3]}));
       }});
     }}
   for (; i < end; ++i) {{
     const char *const row = x + P_offset(loop, i);
-    P_add(sums, count, [=](long long c) {{ return P_value(*(const P_stored *)(row + c * step)); }});
+    P_add(sums, count, [=](long long c) {{ return {of_row}; }});
   }}
 }}
 
@@ -194,16 +209,16 @@ __device__ inline A P_row(const P_loop &loop, const char *x, P_index begin, P_in
       const P_stored *const row = (const P_stored *)from;
       for (; i + {2 * _LANES} <= count; i += {2 * _LANES})
         P_add(sums, {_LANES}, [=](long long c) {{
-          return P_folded()(P_value(row[i + c]), P_value(row[i + {_LANES} + c]));
+          return P_folded()({first}, {second});
         }});
       for (; i + {_LANES} <= count; i += {_LANES})
-        P_add(sums, {_LANES}, [=](long long c) {{ return P_value(row[i + c]); }});
+        P_add(sums, {_LANES}, [=](long long c) {{ return {first}; }});
     }} else
       for (; i + {_LANES} <= count; i += {_LANES})
         P_add(sums, {_LANES}, [=](long long c) {{
-          return P_value(*(const P_stored *)(from + (i + c) * step));
+          return {apart};
         }});
-    for (; i < count; ++i) rest = P_folded()(rest, P_value(*(const P_stored *)(from + i * step)));
+    for (; i < count; ++i) rest = P_folded()(rest, {left});
     begin += count;
   }}
   // Side by side; with a return for short rows before it, all rows take longer.
@@ -238,7 +253,7 @@ def _by_runs(form):
     return f"""
 typedef {Element(form.inputs[0]).stored} P_stored;
 enum {{ P_MOST = {_TOTALS_BYTES} / sizeof(A) }};
-{_RUNS}
+{_runs(form)}
 extern "C" __global__ void first(P_loop loop, const char *x, A *parts, R *out, long long count,
                                  unsigned *) {{
   {"A sums[P_MOST];" if form.by_output else ""}

@@ -2,7 +2,7 @@
 
 import functools
 
-from PyGPU._kernels.text import axis_reduction
+from PyGPU._kernels.text import axis_reduction, compound
 from PyGPU._kernels.text.common import (
     LAST_BLOCK,
     VECTOR,
@@ -34,6 +34,18 @@ def source(form):
     """Return the text of the kernels ``first`` and ``last`` of a form."""
     values = [Element(dtype) for dtype in form.tables or form.inputs]
     compute = Element(form.compute)
+    arguments = ", ".join(f"const {one.stored} &x{j}" for j, one in enumerate(values))
+    if compound.is_compound(form):
+        types = compound.definitions(form, arguments)
+    else:
+        types = _plain(form, values, compute, arguments)
+    text = f"""{VECTOR}{FOLD}{index_types(form.index64)}{types}
+{PARTS}{vector_value(form) if folds_vectors(form) else ""}{_first(form)}{LAST}"""
+    return headed([*values, compute], text)
+
+
+def _plain(form, values, compute, arguments):
+    """Return the types and functions of an operation whose accumulator is a number."""
     done = Element(accumulator(form))
     neutral, fold = rule(form.operation, form.compute)
     operand = done if done.dtype.kind == "i" else compute
@@ -41,11 +53,9 @@ def source(form):
     value = (" & " if compute.is_bool else " * ").join(terms)
     if form.operation.startswith("nan"):
         value = f"{values[0].load('x0')} == {values[0].load('x0')} ? {value} : P_neutral()"
-    arguments = ", ".join(f"const {one.stored} &x{j}" for j, one in enumerate(values))
-    text = f"""{VECTOR}{FOLD}
+    return f"""
 typedef {done.computed} A;
 typedef {"half" if compute.is_half else compute.computed} R;
-{index_types(form.index64)}
 struct P_folded {{
   __device__ A operator()(const A &a, const A &b) const {{ return A({fold}); }}
 }};
@@ -53,9 +63,7 @@ __device__ inline A P_neutral() {{ return {neutral}; }}
 __device__ inline A P_value({arguments}) {{ return {value}; }}
 __device__ inline R P_result(const A &total, long long count) {{
   return {stored_value(form.operation, form.compute)};
-}}
-{PARTS}{vector_value(form) if folds_vectors(form) else ""}{_first(form)}{LAST}"""
-    return headed([*values, compute], text)
+}}"""
 
 
 def _first(form):
@@ -106,6 +114,7 @@ def _linear_runs(form):
     Each thread reduces `chunk` elements.
     """
     values = [f"x{j}[i + c]" for j in range(len(form.inputs))]
+    values += ["i + c"] * compound.has_places(form)
     if form.tables:
         values = [f"t{j}[(long long)x0[i + c]]" for j in range(len(form.tables))]
     sum_type = "unsigned char" if form.compute.kind == "b" else "A"
@@ -141,17 +150,22 @@ def _linear(form):
     inputs = list(map(Element, form.inputs))
     types = [vector_of(one, width) for one in inputs]
 
-    def call(pack):
+    def call(pack, index="i"):
         if form.tables:
             chosen = (f"t{j}[(long long)p0{pack}.item[k]]" for j in range(len(form.tables)))
             return f"P_value({', '.join(chosen)})"
-        return f"P_value({', '.join(f'p{j}{pack}.item[k]' for j in places)})"
+        place = [f"P_index(head + ({index}) * {width}) + k"] * compound.has_places(form)
+        return f"P_value({', '.join([*(f'p{j}{pack}.item[k]' for j in places), *place])})"
 
     def loads(pack, index):
         return " ".join(
             f"p{j}{pack} = ((const {types[j]} *)(x{j} + head))[{index}];" for j in places
         )
 
+    def inner(pack):
+        return call(pack, "i + u * threads")
+
+    tail = "P_value(p0.item[k], at)" if compound.has_places(form) else call("")
     single = " ".join(
         f"{vector_of(one, 1)} p{j}; p{j}.item[0] = x{j}[at];" for j, one in enumerate(inputs)
     )
@@ -171,7 +185,7 @@ extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}, {BLOCKS}) first(
       for (int u = 0; u < {unroll}; ++u) {{ {loads("[u]", "i + u * threads")} }}
       #pragma unroll
       for (int u = 0; u < {unroll}; ++u) {{
-        {_folding(columns, width, f"u % {accumulators(columns)}", call, "[u]")}
+        {_folding(columns, width, f"u % {accumulators(columns)}", inner, "[u]")}
       }}
     }}
     for (; i < end; i += threads) {{
@@ -184,7 +198,7 @@ extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}, {BLOCKS}) first(
       const long long at = i < head ? i : i + vectors * {width};
       {single}
       const int k = 0;
-      sums[0][0] = P_folded()(sums[0][0], {call("")});
+      sums[0][0] = P_folded()(sums[0][0], {tail});
     }}
   {_total(columns)}
   total = P_fold(total, P_memory, int(threadIdx.x), int(blockDim.x), 1, P_folded());

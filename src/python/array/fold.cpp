@@ -120,6 +120,7 @@ void fold_linear(FoldKey fold_key, const void* const* addresses, Index n, const 
   const int arrays = fold_key.inputs + fold_key.tables;
   require_aligned(result, fold_key.compute);
   const DeviceProperties properties = properties_of(result.device());
+  if (has_structures(fold_key.fold)) fold_key.index64 = n > properties.index32;
   Index head = 0;
   if (properties.threads == 1) {
     fold_key.outputs = 0;
@@ -148,7 +149,7 @@ void fold_linear(FoldKey fold_key, const void* const* addresses, Index n, const 
   const auto first = [&](const void* parts, const void* done) {
     KernelArguments arguments;
     for (int i = 0; i < arrays; ++i) arguments.add(addresses[i]);
-    arguments.add(n, head, launch.chunk, parts, result.address(), n, done);
+    arguments.add(n, head, launch.chunk, parts, result.address(), n - request.degrees, done);
     enqueue(kernels.first, launch.blocks, linear.threads(), arguments, request.stream);
   };
   if (launch.blocks == 1) return order.run([&] { first(nullptr, nullptr); });
@@ -157,7 +158,9 @@ void fold_linear(FoldKey fold_key, const void* const* addresses, Index n, const 
   with_parts(kernels, std::size_t(launch.blocks) * kernels.part_bytes, may_count, request, order,
              [&](void* parts, void* done) {
                first(parts, done);
-               if (!done) fold_last(kernels, parts, launch.blocks, 1, result, n, request.stream);
+               if (!done)
+                 fold_last(kernels, parts, launch.blocks, 1, result, n - request.degrees,
+                           request.stream);
              });
 }
 
@@ -171,7 +174,9 @@ void fold_axes(FoldKey fold_key, AxisReduction plan, const Array& array, const A
     return fold_linear(fold_key, &address, count, result, request, order);
   require_aligned(result, fold_key.compute);
   if (plan.by_output && number_of(result.address()) % 16)
-    plan.vector_width = 1;  // results are written in vectors too
+    plan.vector_width = 1;                              // results are written in vectors too
+  if (plan.by_output && has_structures(fold_key.fold))  // which fill a thread's registers
+    plan.vector_width = std::min(plan.vector_width, 4);
   const DeviceProperties properties = properties_of(result.device());
   const LoopAxes<1> kept = plan.kept_vectors(), folded = plan.folded_vectors();
   const auto launch = plan.launch(properties);
@@ -198,7 +203,7 @@ void fold_axes(FoldKey fold_key, AxisReduction plan, const Array& array, const A
   const auto first = [&](const void* parts, const void* done) {
     KernelArguments arguments;
     arguments.add_struct(loop);
-    arguments.add(address, parts, result.address(), count, done);
+    arguments.add(address, parts, result.address(), count - request.degrees, done);
     enqueue(kernels.first, launch.grid, launch.block, arguments, request.stream);
   };
   if (rows == 1) return order.run([&] { first(nullptr, nullptr); });
@@ -211,7 +216,9 @@ void fold_axes(FoldKey fold_key, AxisReduction plan, const Array& array, const A
   with_parts(kernels, std::size_t(rows * outputs) * kernels.part_bytes, may_count, request, order,
              [&](void* parts, void* done) {
                first(parts, done);
-               if (!done) fold_last(kernels, parts, rows, outputs, result, count, request.stream);
+               if (!done)
+                 fold_last(kernels, parts, rows, outputs, result, count - request.degrees,
+                           request.stream);
              });
 }
 

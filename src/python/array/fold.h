@@ -20,11 +20,21 @@ enum class Fold : unsigned char {
   all,
   dot,
   nansum,
-  nanprod
+  nanprod,
+  argmin,
+  argmax,
+  var,
+  std
 };
-inline constexpr const char* fold_names[] = {"sum",     "prod", "mean", "min", "max",    "minimum",
-                                             "maximum", "any",  "all",  "dot", "nansum", "nanprod"};
+inline constexpr const char* fold_names[] = {
+    "sum", "prod", "mean",   "min",     "max",    "minimum", "maximum", "any",
+    "all", "dot",  "nansum", "nanprod", "argmin", "argmax",  "var",     "std"};
 inline bool is_extreme(Fold fold) { return fold >= Fold::min && fold <= Fold::maximum; }
+// Operations whose result is the place of an element. They take one axis, in its own direction.
+inline bool is_place(Fold fold) { return fold == Fold::argmin || fold == Fold::argmax; }
+inline bool is_variance(Fold fold) { return fold == Fold::var || fold == Fold::std; }
+// Operations whose accumulator is a structure.
+inline bool has_structures(Fold fold) { return is_place(fold) || is_variance(fold); }
 static_assert(std::size(fold_names) <= 16 && dtype_count <= 16, "keys have 4 bits for each");
 
 constexpr int max_inputs = 3;  // two operands; or indices and up to two tables
@@ -52,6 +62,7 @@ struct FoldRequest {
   // Arrays of the caller, which are held while a kernel is made.
   const GPUArray* const* sources = nullptr;
   int source_count = 0;
+  Index degrees = 0;  // of freedom that a variance's divisor is reduced by
   mutable HeldArrays held{};
 };
 

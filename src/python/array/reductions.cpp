@@ -30,6 +30,20 @@ int compute_code(Fold fold, int code, int asked, const GPUArray* out) {
       throw py::type_error(std::string(name_of(fold)) + ": complex numbers have no order");
     return code;
   }
+  if (is_place(fold)) {
+    if (kind == 'c')
+      throw py::type_error(std::string(name_of(fold)) + ": complex numbers have no order");
+    return find_code(py::dtype("int64"));
+  }
+  if (is_variance(fold)) {
+    const int compute = asked >= 0 ? asked
+                        : kind == 'b' || kind == 'i' || kind == 'u'
+                            ? find_code(py::dtype("float64"))
+                            : code;
+    if (kind == 'c' || dtypes[compute].kind != 'f')
+      throw py::type_error(std::string(name_of(fold)) + ": expected floating-point numbers");
+    return compute;
+  }
   if (asked >= 0) return asked;
   const bool whole = kind == 'b' || kind == 'i' || kind == 'u';
   const int own = fold == Fold::mean && whole ? find_code(py::dtype("float64")) : code;
@@ -119,8 +133,18 @@ void cast_into(const GPUArray& out, const GPUArray& result, int code, const Stre
   python::launch({copy, operand, code, out}, stream);  // not one of the unit's other files
 }
 
-// _reduce(name, a, axis, dtype, out, keepdims, stream, allocator): reduce an array along axes.
-py::object reduce(PyObject* const* given) {
+// Return the array, or a copy, whose axes that are reduced have no negative strides.
+GPUArray without_flips(const GPUArray& array, const bool* folded, const StreamRef& stream) {
+  const Layout& layout = array.layout();
+  for (int axis = 0; axis < layout.ndim(); ++axis)
+    if (folded[axis] && layout.strides()[axis] < 0)
+      return {contiguous_copy(array, stream), array.dtype, array.allocator};
+  return array;
+}
+
+// Reduce an array along axes. The first arguments are those of _reduce; `degrees` are the degrees
+// of freedom by which the divisor of a variance is less than the number of elements.
+py::object reduced(PyObject* const* given, Index degrees) {
   const Fold fold = fold_named(given[0]);
   const GPUArray& a = require_array("a", given[1]);
   a.core.require_alive();
@@ -131,24 +155,26 @@ py::object reduce(PyObject* const* given) {
   request.sources = &source;
   request.source_count = 1;
   if (request.allocator.is_none()) request.allocator = a.allocator;
+  request.degrees = degrees;
   FoldKey fold_key(fold, 1);
   fold_key.codes[0] = arithmetic_code(fold, a.dtype);
   const int asked = asked_code(fold, given[3]);
   fold_key.compute = compute_code(fold, fold_key.codes[0], asked, request.out);
-  const GPUArray array{aligned(a, fold_key.codes[0], request.stream), a.dtype, a.allocator};
-  const Layout& layout = array.layout();
-  const Axes& shape = layout.shape();
-  const int ndim = layout.ndim();
+  const int ndim = a.layout().ndim();
   const bool keepdims = is_true(given[5]);
   bool folded[Axes::capacity];
   read_axes(given[2], ndim, folded);
+  GPUArray array{aligned(a, fold_key.codes[0], request.stream), a.dtype, a.allocator};
+  if (is_place(fold)) array = without_flips(array, folded, request.stream);
+  const Layout& layout = array.layout();
+  const Axes& shape = layout.shape();
   Axes kept;
   bool whole = true, none = layout.size() == 0;
   for (int axis = 0; axis < ndim; ++axis) {
     whole = whole && folded[axis];
     if (keepdims || !folded[axis]) kept.push_back(folded[axis] ? 1 : shape[axis]);
   }
-  if (is_extreme(fold) && none) {
+  if ((is_extreme(fold) || is_place(fold)) && none) {
     for (int axis = 0; axis < ndim; ++axis)
       if (folded[axis] && shape[axis] == 0)
         throw py::value_error(std::string(name_of(fold)) +
@@ -193,6 +219,16 @@ py::object reduce(PyObject* const* given) {
   else if (request.out && !direct)
     set_from_device(*request.out, result, &request.stream);
   return wrapped(std::move(result), given[4]);
+}
+
+// _reduce(name, a, axis, dtype, out, keepdims, stream, allocator)
+py::object reduce(PyObject* const* given) { return reduced(given, 0); }
+
+// _variance(name, a, axis, dtype, out, keepdims, stream, allocator, degrees)
+py::object variance(PyObject* const* given) {
+  const Index degrees = PyNumber_AsSsize_t(given[8], PyExc_OverflowError);
+  if (PyErr_Occurred()) throw py::error_already_set();
+  return reduced(given, degrees);
 }
 
 // Return the array, or a copy, in C order.
@@ -320,6 +356,8 @@ void override_device(const py::object& given) {
 void bind_reductions(py::module_& m) {
   static PyMethodDef methods[] = {
       PYGPU_FAST(_reduce, reduce, name, a, axis, dtype, out, keepdims, stream, allocator),
+      PYGPU_FAST(_variance, variance, name, a, axis, dtype, out, keepdims, stream, allocator,
+                 degrees),
       PYGPU_FAST(_dot, dot, a, b, dtype, stream, allocator, out),
       PYGPU_FAST(_reduce_subset, reduce_subset, name, subset, tables, dtype, stream, allocator),
       {nullptr, nullptr, 0, nullptr}};

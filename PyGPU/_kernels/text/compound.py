@@ -1,0 +1,123 @@
+"""Reductions whose accumulator is a structure: places of extremes, and variances.
+
+- ``argmin`` and ``argmax``: an extreme and its place. The first of equal elements wins, and a NaN
+  is beyond all numbers, as in NumPy.
+- ``var`` and ``std``: sums of the differences from an element, and of their squares, so that the
+  digits of a large mean do not cancel. A thread's sums are about its own first element. Sums of
+  several elements are combined as in T. F. Chan, G. H. Golub and R. J. LeVeque, "Algorithms for
+  computing the sample variance", The American Statistician 37 (1983), equation 2.1.
+"""
+
+import numpy as np
+
+from PyGPU._kernels.text.common import Element
+
+PLACES = ("argmin", "argmax")
+VARIANCES = ("var", "std")
+
+
+def is_compound(form):
+    return form.operation in PLACES + VARIANCES
+
+
+def has_places(form):
+    """Test whether ``P_value`` takes the element's place as its last argument."""
+    return form.operation in PLACES
+
+
+def _sum_dtype(form):
+    return np.dtype(np.float32 if form.compute == np.float16 else form.compute)
+
+
+def nbytes(form):
+    """Return the size of the accumulator."""
+    number = np.int64 if form.index64 else np.int32
+    if has_places(form):
+        value = np.float32 if form.inputs[0] == np.float16 else form.inputs[0]
+        fields = [("value", value), ("place", number)]
+    else:
+        sums = _sum_dtype(form)
+        fields = [("from", sums), ("sum", sums), ("squares", sums), ("count", number)]
+    return np.dtype(fields, align=True).itemsize
+
+
+def definitions(form, argument):
+    """Return the types and functions of the kernels, for elements in the parameter `argument`."""
+    return _places(form, argument) if has_places(form) else _variances(form, argument)
+
+
+def _places(form, argument):
+    element = Element(form.inputs[0])
+    is_max = form.operation == "argmax"
+    dtype = element.dtype
+    if dtype.kind == "f":
+        neutral = "-INFINITY" if is_max else "INFINITY"
+    elif dtype.kind == "b":
+        neutral = "false" if is_max else "true"
+    else:
+        info = np.iinfo(dtype)
+        number = int(info.min if is_max else info.max)
+        neutral = f"(-{-number - 1}ll - 1)" if number < 0 else f"{number}ull"
+    # Of a place that no element has, so that every element comes before it.
+    none = "0x7fffffffffffffffll" if form.index64 else "0x7fffffff"
+    better = f"b.value {'>' if is_max else '<'} a.value"
+    before = f"({better}) | ((b.value == a.value) & (b.place < a.place))"
+    if dtype.kind == "f":
+        number = f"(a.value == a.value) & ({before})"
+        nan = "(a.value == a.value) | (b.place < a.place)"
+        before = f"b.value == b.value ? {number} : {nan}"
+    return f"""
+typedef {element.computed} P_real;
+struct A {{ P_real value; P_index place; }};
+typedef long long R;
+struct P_folded {{
+  __device__ A operator()(const A &a, const A &b) const {{
+    const bool P_is_b = {before};
+    return A{{P_is_b ? b.value : a.value, P_is_b ? b.place : a.place}};
+  }}
+}};
+__device__ inline A P_neutral() {{ return A{{P_real({neutral}), {none}}}; }}
+__device__ inline A P_value({argument}, P_index place) {{
+  return A{{P_real({element.load("x0")}), place}};
+}}
+__device__ inline R P_result(const A &total, long long) {{ return total.place; }}
+"""
+
+
+def _variances(form, argument):
+    element, real = Element(form.inputs[0]), Element(_sum_dtype(form))
+    root = "sqrt(P_mean)" if form.operation == "std" else "P_mean"
+    result = Element(form.compute)
+    return f"""
+typedef {real.computed} P_real;
+struct A {{ P_real from, sum, squares; P_index count; }};
+typedef {result.stored} R;
+struct P_folded {{
+  __device__ A operator()(const A &a, const A &b) const {{
+    if (a.count == 0) return b;
+    if (b.count == 0) return a;
+    if (b.count == 1) {{
+      const P_real d = b.from - a.from;
+      return A{{a.from, a.sum + d, a.squares + d * d, a.count + 1}};
+    }}
+    const P_real na = P_real(a.count), nb = P_real(b.count);
+    const P_real shift_a = a.sum / na, shift_b = b.sum / nb;
+    const P_real d = (b.from - a.from) + (shift_b - shift_a);
+    const P_real squares = (a.squares - a.sum * shift_a) + (b.squares - b.sum * shift_b);
+    return A{{a.from + (shift_a + d * (nb / (na + nb))), 0,
+             squares + d * d * (na * (nb / (na + nb))), a.count + b.count}};
+  }}
+}};
+__device__ inline A P_neutral() {{ return A{{0, 0, 0, 0}}; }}
+__device__ inline A P_value({argument}) {{
+  return A{{P_real({element.converted(element.load("x0"), real)}), 0, 0, 1}};
+}}
+// `count` is less than the number of elements by the degrees of freedom.
+__device__ inline R P_result(const A &total, long long count) {{
+  const P_real P_squares =
+      total.count > 1 ? total.squares - total.sum * (total.sum / P_real(total.count))
+                      : (total.from - total.from);
+  const P_real P_mean = P_squares / P_real(count > 0 ? count : 0);
+  return {result.store(root)};
+}}
+"""
