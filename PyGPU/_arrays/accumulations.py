@@ -1,6 +1,7 @@
-"""NumPy's running sums and products, by scans: ``cumsum``, ``cumprod``, without NaN ``nancumsum``.
+"""NumPy's running sums and products: ``cumsum``, ``cumprod``, and without NaN ``nancumsum``.
 
-They take arrays of one axis, or all elements in C order (``axis=None``).
+An array of one axis is a scan. Along an axis of others, the kernels of
+PyGPU/_kernels/text/axis_scan.py accumulate all lines in one pass, or in two where there are few.
 """
 
 import functools
@@ -8,56 +9,108 @@ import functools
 import numpy as np
 
 from PyGPU._arrays.functions import into, result_dtype
-from PyGPU._runtime import beside_first, core, hooks, require_array
+from PyGPU._driver import Program
+from PyGPU._kernels import axis_scan
+from PyGPU._runtime import beside_first, capabilities, core, hooks, require_array, state
+
+_NEUTRAL = {"+": "0", "*": "1"}
 
 
 @functools.lru_cache(maxsize=256)
 def _scan(dtype, operation):
-    # That module loads the compilers, which other functions of NumPy need not.
-    return hooks.loaded("PyGPU._kernels.scan_kernel").InclusiveScanKernel(dtype, operation)
+    scan_kernel = hooks.loaded("PyGPU._kernels.scan_kernel")  # not needed for other axes
+    return scan_kernel.InclusiveScanKernel(dtype, f"a {operation} b")
 
 
-def _accumulated(name, a, axis, dtype, out, operation, without_nan=None):
+@functools.lru_cache(maxsize=256)
+def _lines(x, to, operation, skips_nan):
+    """Return the program of the kernels that accumulate along an axis."""
+    text = axis_scan.source(x, to, operation, _NEUTRAL[operation], skips_nan)
+    return Program(text, rows="PPqqIPP", columns="PPqqqqIPP", carries="PqI")
+
+
+def _along(a, axis, to, operation, skips_nan):
+    """Return a new array of `to`, in C order, accumulated along an axis."""
+    x = a if a.flags.c_contiguous else a.ravel().reshape(a.shape)
+    out = core.GPUArray(x.shape, to)
+    if not x.size:
+        return out
+    rows, columns, carries = _lines(x.dtype, to, operation, skips_nan)()
+    length = x.shape[axis]
+    inner = int(np.prod(x.shape[axis + 1 :], dtype=np.int64))
+    lines = x.size // length
+    by_rows = inner == 1 and length > 16 and not capabilities.runs_threads_serially
+    # A chunk is worth its launch from some thousand elements on, and a device is busy with eight
+    # blocks on each multiprocessor.
+    tile = axis_scan.THREADS * axis_scan.ITEMS if by_rows else 256
+    busy = 8 * state.device_attribute(core.cudaDevAttrMultiProcessorCount)
+    if not by_rows:
+        busy *= axis_scan.THREADS if not capabilities.runs_threads_serially else 1
+    chunks = max(1, min(-(-busy // lines), length // (4 * tile)))
+    chunk = -(-length // (chunks * tile)) * tile if by_rows else -(-length // chunks)
+    chunks = -(-length // chunk)
+    threads = 1 if capabilities.runs_threads_serially else axis_scan.THREADS
+
+    def launch(parts, to_array, totals, carried):
+        if by_rows:
+            shape = (lines * parts, 1), (axis_scan.THREADS, 1, 1)
+            rows(*shape, None, x, to_array, length, chunk, chunks, totals, carried)
+        else:
+            shape = (-(-lines * parts // threads), 1), (threads, 1, 1)
+            each = (lines, length, inner, chunk, chunks)
+            columns(*shape, None, x, to_array, *each, totals, carried)
+
+    if chunks == 1:
+        launch(1, out, 0, 0)
+        return out
+    wide = np.dtype(np.float32 if to == np.float16 else to)
+    totals = core.GPUArray((lines * (chunks - 1),), wide)
+    launch(chunks, 0, totals, 0)
+    carries((-(-lines // threads), 1), (threads, 1, 1), None, totals, lines, chunks)
+    launch(chunks, out, 0, totals)
+    return out
+
+
+def _accumulated(name, a, axis, dtype, out, operation, skips_nan=False):
     own = require_array("a", a).dtype
-    if axis is not None:
-        core._axis_index(axis, a.ndim)
-        if a.ndim != 1:
-            raise TypeError(
-                f"numpy.{name}: axis={axis} of an array of {a.ndim} axes: not implemented for "
-                "GPUArray; axis=None and arrays of one axis are"
-            )
     to = result_dtype(getattr(np, name), own, None if dtype is None else np.dtype(dtype))
-    elements = a.ravel()
-    if without_nan is not None and own.kind in "fc":
-        elements = np.where(np.isnan(elements), own.type(without_nan), elements)
-    elements = elements if elements.dtype == to else elements.astype(to)
-    if elements.size:
-        elements = _scan(to, operation)(elements, output_ary="new")
+    skips_nan = skips_nan and own.kind in "fc"
+    if axis is not None and a.ndim > 1:
+        made = _along(a, core._axis_index(axis, a.ndim), to, operation, skips_nan)
+    else:
+        if axis is not None:
+            core._axis_index(axis, a.ndim)
+        made = a.ravel()
+        if skips_nan:
+            made = np.where(np.isnan(made), own.type(_NEUTRAL[operation]), made)
+        made = made if made.dtype == to else made.astype(to)
+        if made.size:
+            made = _scan(to, operation)(made, output_ary="new")
     if out is None:
-        return elements
-    if require_array("out", out).shape != elements.shape:
-        raise ValueError(f"{name}: out: expected shape {elements.shape}, got {out.shape}")
-    return into(out, elements)
+        return made
+    if require_array("out", out).shape != made.shape:
+        raise ValueError(f"{name}: out: expected shape {made.shape}, got {out.shape}")
+    return into(out, made)
 
 
 @beside_first
 def cumsum(a, axis=None, dtype=None, out=None):
-    return _accumulated("cumsum", a, axis, dtype, out, "a + b")
+    return _accumulated("cumsum", a, axis, dtype, out, "+")
 
 
 @beside_first
 def cumprod(a, axis=None, dtype=None, out=None):
-    return _accumulated("cumprod", a, axis, dtype, out, "a * b")
+    return _accumulated("cumprod", a, axis, dtype, out, "*")
 
 
 @beside_first
 def nancumsum(a, axis=None, dtype=None, out=None):
-    return _accumulated("nancumsum", a, axis, dtype, out, "a + b", 0)
+    return _accumulated("nancumsum", a, axis, dtype, out, "+", skips_nan=True)
 
 
 @beside_first
 def nancumprod(a, axis=None, dtype=None, out=None):
-    return _accumulated("nancumprod", a, axis, dtype, out, "a * b", 1)
+    return _accumulated("nancumprod", a, axis, dtype, out, "*", skips_nan=True)
 
 
 #: NumPy's functions, and the functions here that implement them.

@@ -3,13 +3,14 @@
 from PyGPU._kernels import types
 from PyGPU._kernels.operations import NAMES
 from PyGPU._kernels.promotion import COMPARISONS, promoted, result_dtypes
-from PyGPU._kernels.text import compaction, fused
+from PyGPU._kernels.text import axis_scan, compaction, fused
 from PyGPU._kernels.text.device_functions import helpers
 from PyGPU._kernels.types import get_or_register_dtype
 
 __all__ = [
     "COMPARISONS",
     "NAMES",
+    "axis_scan",
     "compaction",
     "fused",
     "get_or_register_dtype",

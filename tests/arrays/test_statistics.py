@@ -164,8 +164,6 @@ def test_running_sums_into_an_array_and_without_what_is_not_a_number():
     close(np.cumsum(to_gpu(small), dtype="i1"), np.cumsum(small, dtype="i1"), 0)
     close(np.cumsum(to_gpu(np.zeros(0))), np.cumsum(np.zeros(0)), 0)
     close(np.cumsum(to_gpu(np.array(3))), np.cumsum(np.array(3)), 0)
-    with pytest.raises(TypeError, match="axis=0 of an array of 2 axes"):
-        np.cumsum(to_gpu(np.zeros((2, 2))), 0)
     with pytest.raises(ValueError, match="axis 1"):
         np.cumsum(to_gpu(x), 1)
     with pytest.raises(ValueError, match="out: expected shape"):

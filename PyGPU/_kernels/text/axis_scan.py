@@ -1,0 +1,156 @@
+"""Text of the kernels that accumulate along one axis of an array in C order.
+
+The array is seen as (outer, length, inner). A line is what is accumulated: `length` elements that
+are `inner` elements apart. Where there are few lines, each is divided into chunks: a first launch
+computes the totals of all chunks but the last, ``carries`` accumulates them, and a last launch
+starts each chunk from the total of what is before it.
+"""
+
+from PyGPU._kernels.text.common import Element, headed
+
+#: Threads of a block, and elements of a row that a thread accumulates at a time.
+THREADS, ITEMS = 256, 8
+
+
+def source(x, to, operation, neutral, skips_nan):
+    """Return the kernels ``rows``, ``columns`` and ``carries``.
+
+    Parameters
+    ----------
+    x, to : dtype
+        Dtypes of the array and of the result. Halves are accumulated as floats.
+    operation : {'+', '*'}
+        Operator between the total and an element.
+    neutral : str
+        Neutral element, in C.
+    skips_nan : bool
+        NaN counts as the neutral element.
+    """
+    own, result = Element(x), Element(to)
+    value = f"A({own.converted(own.load('x'), result)})"
+    if skips_nan:
+        value = f"{own.load('x')} == {own.load('x')} ? {value} : P_neutral()"
+    text = f"""
+typedef {own.stored} X;
+typedef {result.computed} A;
+typedef {result.stored} R;
+enum {{ THREADS = {THREADS}, ITEMS = {ITEMS} }};
+__device__ inline A P_neutral() {{ return A({neutral}); }}
+__device__ inline A P_both(const A &a, const A &b) {{ return A(a {operation} b); }}
+__device__ inline A P_value(const X &x) {{ return {value}; }}
+
+// The total of all threads before this one. `sums` is shared, with a place for each thread; `whole`
+// becomes the total of the block.
+__device__ inline A P_before(A own, A *sums, A &whole) {{
+  const int at = int(threadIdx.x), lane = at % warpSize;
+  A total = own;
+  sums[at] = total;
+  for (int step = 1; step < warpSize; step *= 2) {{
+    __syncwarp();
+    const A left = lane >= step ? sums[at - step] : P_neutral();
+    __syncwarp();
+    total = P_both(left, total);
+    sums[at] = total;
+  }}
+  __syncthreads();
+  A warps = P_neutral();
+  int last = warpSize - 1;  // thread of each warp
+  for (; last < at - lane; last += warpSize) warps = P_both(warps, sums[last]);
+  whole = warps;
+  for (; last < THREADS; last += warpSize) whole = P_both(whole, sums[last]);
+  const A before = lane ? P_both(warps, sums[at - 1]) : warps;
+  __syncthreads();
+  return before;
+}}
+
+// Lines of adjacent elements (`inner` is 1): a block for each chunk of a line.
+extern "C" __global__ void rows(const X *x, R *out, long long length, long long chunk,
+                                unsigned chunks, A *totals, const A *carries) {{
+  // Padded: a thread's items are adjacent, and the threads of a warp use different banks.
+  __shared__ A tile[THREADS * (ITEMS + 1)];
+  __shared__ A sums[THREADS];
+  const unsigned row = blockIdx.x / chunks, part = blockIdx.x % chunks;
+  const long long begin = part * chunk, end = begin + chunk < length ? begin + chunk : length;
+  const X *const from = x + row * length;
+  R *const to = out + row * length;
+  const int at = int(threadIdx.x);
+  if (!out && part + 1 == chunks) return;  // nothing comes after the last chunk
+  A carry = carries && part ? carries[row * (chunks - 1) + part - 1] : P_neutral();
+  for (long long base = begin; base < end; base += THREADS * ITEMS) {{
+    #pragma unroll
+    for (int k = 0; k < ITEMS; ++k) {{
+      const int place = k * THREADS + at;
+      const long long i = base + place;
+      tile[place + place / ITEMS] = i < end ? P_value(from[i]) : P_neutral();
+    }}
+    __syncthreads();
+    A own = P_neutral();
+    #pragma unroll
+    for (int k = 0; k < ITEMS; ++k) {{
+      A &item = tile[at * (ITEMS + 1) + k];
+      own = P_both(own, item);
+      item = own;
+    }}
+    A whole = P_neutral();
+    const A before = P_both(carry, P_before(own, sums, whole));
+    carry = P_both(carry, whole);
+    if (out) {{
+      #pragma unroll
+      for (int k = 0; k < ITEMS; ++k) {{
+        A &item = tile[at * (ITEMS + 1) + k];
+        item = P_both(before, item);
+      }}
+      __syncthreads();
+      #pragma unroll
+      for (int k = 0; k < ITEMS; ++k) {{
+        const int place = k * THREADS + at;
+        const long long i = base + place;
+        if (i < end) to[i] = {result.store("tile[place + place / ITEMS]")};
+      }}
+    }}
+    __syncthreads();
+  }}
+  if (totals && at == 0) totals[row * (chunks - 1) + part] = carry;
+}}
+
+// Any lines: a thread for each chunk of a line. Adjacent threads have adjacent lines.
+extern "C" __global__ void columns(const X *x, R *out, long long lines, long long length,
+                                   long long inner, long long chunk, unsigned chunks, A *totals,
+                                   const A *carries) {{
+  const long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  const long long part = at / lines, line = at - part * lines;
+  if (part >= chunks || (!out && part + 1 == chunks)) return;
+  const long long begin = part * chunk, end = begin + chunk < length ? begin + chunk : length;
+  const long long outer = line / inner, start = outer * length * inner + (line - outer * inner);
+  A total = carries && part ? carries[line * (chunks - 1) + part - 1] : P_neutral();
+  long long i = begin;
+  for (; i + 3 < end; i += 4) {{
+    A some[4];
+    #pragma unroll
+    for (int k = 0; k < 4; ++k) some[k] = P_value(x[start + (i + k) * inner]);
+    #pragma unroll
+    for (int k = 0; k < 4; ++k) {{
+      total = P_both(total, some[k]);
+      if (out) out[start + (i + k) * inner] = {result.store("total")};
+    }}
+  }}
+  for (; i < end; ++i) {{
+    total = P_both(total, P_value(x[start + i * inner]));
+    if (out) out[start + i * inner] = {result.store("total")};
+  }}
+  if (totals) totals[line * (chunks - 1) + part] = total;
+}}
+
+// Accumulate the totals of each line's chunks, one thread a line.
+extern "C" __global__ void carries(A *totals, long long lines, unsigned chunks) {{
+  const long long line = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (line >= lines) return;
+  A total = P_neutral();
+  for (unsigned k = 0; k + 1 < chunks; ++k) {{
+    A &one = totals[line * (chunks - 1) + k];
+    total = P_both(total, one);
+    one = total;
+  }}
+}}
+"""
+    return headed([own, result], text)
