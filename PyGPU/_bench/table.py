@@ -182,6 +182,32 @@ WORKS = {
         Work("square.max(axis=0)", 1, torch="square.amax(0)"),
         Work("square.max(axis=1)", 1, torch="square.amax(1)"),
     ],
+    "statistics": [
+        Work("argmax(a)", 1, "float32 float64 int32 int8"),
+        Work("argmin(a)", 1),
+        *(
+            Work(f"argmax({array}, axis={axis})", 1)
+            for array in ("square", "tall", "wide")
+            for axis in (0, 1)
+        ),
+        Work("var(a)", 1, "float32 float64", torch="var(a, correction=0)"),
+        Work("std(a)", 1, torch="std(a, correction=0)"),
+        *(
+            Work(f"var({array}, axis={axis})", 1, torch=f"var({array}, {axis}, correction=0)")
+            for array in ("square", "tall", "wide")
+            for axis in (0, 1)
+        ),
+        Work("ptp(a)", 1, torch="a.max() - a.min()"),
+        Work("count_nonzero(a)", 1),
+    ],
+    "rearranging": [
+        Work("flip(a, 0)", 2, torch="flip(a, (0,))"),
+        Work("roll(a, 7)", 2),
+        Work("diff(a)", 2),
+        Work("tile(a, 2)", 3),
+        Work("repeat(a, 2)", 3, torch="repeat_interleave(a, 2)"),
+        Work("nan_to_num(a)", 2),
+    ],
     "scans": [
         Work(
             "cumsum(a, dtype=dtype, out=out)",
@@ -189,6 +215,11 @@ WORKS = {
             "float32 float64 int32",
             PyGPU="scan(a, out)",
             torch="cumsum(a, 0, dtype=dtype, out=out)",
+        ),
+        *(
+            Work(f"cumsum({array}, axis={axis})", 2)
+            for array in ("square", "tall", "wide", "low")
+            for axis in (0, 1)
         ),
     ],
     "transposed and strided": [
