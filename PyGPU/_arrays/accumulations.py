@@ -5,6 +5,7 @@ PyGPU/_kernels/text/axis_scan.py accumulate all lines in one pass, or in two whe
 """
 
 import functools
+import math
 
 import numpy as np
 
@@ -37,19 +38,19 @@ def _along(a, axis, to, operation, skips_nan):
         return out
     rows, columns, carries = _lines(x.dtype, to, operation, skips_nan)()
     length = x.shape[axis]
-    inner = int(np.prod(x.shape[axis + 1 :], dtype=np.int64))
+    inner = math.prod(x.shape[axis + 1 :])
     lines = x.size // length
     by_rows = inner == 1 and length > 16 and not capabilities.runs_threads_serially
     # A chunk is worth its launch from some thousand elements on, and a device is busy with eight
     # blocks on each multiprocessor.
     tile = axis_scan.THREADS * axis_scan.ITEMS if by_rows else 256
-    busy = 8 * state.device_attribute(core.cudaDevAttrMultiProcessorCount)
-    if not by_rows:
-        busy *= axis_scan.THREADS if not capabilities.runs_threads_serially else 1
-    chunks = max(1, min(-(-busy // lines), length // (4 * tile)))
-    chunk = -(-length // (chunks * tile)) * tile if by_rows else -(-length // chunks)
-    chunks = -(-length // chunk)
     threads = 1 if capabilities.runs_threads_serially else axis_scan.THREADS
+    chunks, chunk = length // (4 * tile), length
+    if chunks > 1:
+        busy = 8 * state.device_attribute(core.cudaDevAttrMultiProcessorCount)
+        chunks = min(-(-busy * (1 if by_rows else threads) // lines), chunks)
+        chunk = -(-length // (chunks * tile)) * tile if by_rows else -(-length // chunks)
+    chunks = -(-length // chunk)
 
     def launch(parts, to_array, totals, carried):
         if by_rows:

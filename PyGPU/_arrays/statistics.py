@@ -1,5 +1,6 @@
 """NumPy's functions of statistics, of several steps on the device: ``var``, ``argmax``, ``ptp``."""
 
+import functools
 import math
 
 import numpy as np
@@ -105,17 +106,26 @@ def _replaced(x, nan, most, least):
     return np.where(np.isnan(x), nan, bounded)
 
 
+@functools.cache
+def _limits(dtype):
+    """Return the dtype of a number's real part, and its least and largest number."""
+    real = magnitude(dtype)
+    return real, np.finfo(real).min, np.finfo(real).max
+
+
 @beside_first
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     kind = require_array("x", x).dtype.kind
     if kind not in "fc":
         return x.copy() if copy else x
-    real = magnitude(x.dtype)
-    limits = np.finfo(real)
-    most, least = limits.max if posinf is None else posinf, limits.min if neginf is None else neginf
+    real, least, most = _limits(x.dtype)
+    most, least = most if posinf is None else posinf, least if neginf is None else neginf
+    numbers = [real.type(one) for one in (nan, most, least)]
+    if kind == "f":
+        return _replaced(x, *numbers, out=None if copy else x)
     made = x.copy()
-    numbers = made.ravel("K").view(real)  # real and imaginary parts are numbers of their own
-    _replaced(numbers, *(real.type(one) for one in (nan, most, least)), out=numbers)
+    parts = made.ravel("K").view(real)  # real and imaginary parts are numbers of their own
+    _replaced(parts, *numbers, out=parts)
     if copy:
         return made
     x[...] = made

@@ -5,7 +5,7 @@ of blocks has a counter.
 """
 
 from PyGPU._kernels.text.common import Element, unravel, vector_of
-from PyGPU._kernels.text.compound import has_places
+from PyGPU._kernels.text.compound import ACCUMULATORS, has_places, is_compound
 from PyGPU._kernels.text.folding import (
     AXIS_THREADS,
     SIDE_BY_SIDE,
@@ -42,16 +42,17 @@ def _by_threads(form):
     width, outputs = form.vector_width, form.outputs
     vector = vector_of(Element(form.inputs[0]), width)
     by_vector = folds_vectors(form) and not form.by_output
+    takes_vectors = is_compound(form) and not form.by_output
     if outputs > 1:
         loads, step, source, at = outputs, "lanes", "from[u]", "i"
         sums, columns, sum_of, place = outputs, 1, "sums[u][0]", "u"
     else:
         loads, step, source, at = UNROLL, f"{UNROLL} * lanes", "from[0]", "i + u * lanes"
-        columns = 1 if by_vector else width
-        sums, place = accumulators(columns), "k" if form.by_output else "0"
+        columns = 1 if by_vector or takes_vectors else width
+        sums = ACCUMULATORS if takes_vectors else accumulators(columns)
+        place = "k" if form.by_output else "0"
         sum_of = f"sums[u % {sums}][k]"
-    of_element = f", ({at})" + ("" if form.by_output else f" * {width} + k")
-    of_element = of_element if has_places(form) else ""
+    of_element = f", {at}" if has_places(form) else ""
     value = "P_of_vector(p[u])" if by_vector else f"P_value(p[u].item[k]{of_element})"
     totals = width if form.by_output else outputs
     lane, other = "yx" if form.by_output else "xy"
@@ -60,6 +61,9 @@ def _by_threads(form):
     own = f"(output * {width} + k)" if form.by_output else "(output + k * many)"
     load = f"p[u] = *(const {vector} *)({source} + P_offset(loop, {at}));"
     fold = f"""
+        P_take({sum_of.replace("[k]", "[0]")}, p[u], P_index({at}) * {width});"""
+    if not takes_vectors:
+        fold = f"""
         #pragma unroll
         for (int k = 0; k < {1 if by_vector else width}; ++k)
           {sum_of} = P_folded()({sum_of}, {value});"""

@@ -41,8 +41,16 @@ def nbytes(form):
     return np.dtype(fields, align=True).itemsize
 
 
+#: Accumulators of a thread for vectors of adjacent elements: few, because each is a structure.
+ACCUMULATORS = 2
+
+
 def definitions(form, argument):
-    """Return the types and functions of the kernels, for elements in the parameter `argument`."""
+    """Return the types and functions of the kernels, for elements in the parameter `argument`.
+
+    ``P_take(a, vector, place)`` adds a vector of adjacent elements to an accumulator whose elements
+    have smaller places. It takes fewer steps than to combine an accumulator with each element.
+    """
     return _places(form, argument) if has_places(form) else _variances(form, argument)
 
 
@@ -60,7 +68,14 @@ def _places(form, argument):
         neutral = f"(-{-number - 1}ll - 1)" if number < 0 else f"{number}ull"
     # Of a place that no element has, so that every element comes before it.
     none = "0x7fffffffffffffffll" if form.index64 else "0x7fffffff"
-    better = f"b.value {'>' if is_max else '<'} a.value"
+    sign = ">" if is_max else "<"
+
+    def is_better(new, old):
+        """Return C for: an element comes before those with smaller places."""
+        nan = f" | (({new} != {new}) & ({old} == {old}))" if dtype.kind == "f" else ""
+        return f"({new} {sign} {old}){nan}"
+
+    better = f"b.value {sign} a.value"
     before = f"({better}) | ((b.value == a.value) & (b.place < a.place))"
     if dtype.kind == "f":
         number = f"(a.value == a.value) & ({before})"
@@ -79,6 +94,21 @@ struct P_folded {{
 __device__ inline A P_neutral() {{ return A{{P_real({neutral}), {none}}}; }}
 __device__ inline A P_value({argument}, P_index place) {{
   return A{{P_real({element.load("x0")}), place}};
+}}
+template <int N>
+__device__ inline void P_take(A &a, const P_vector<{element.stored}, N> &vector, P_index place) {{
+  P_real best = P_real({element.load("vector.item[0]")});
+  int at = 0;
+  #pragma unroll
+  for (int k = 1; k < N; ++k) {{
+    const P_real next = P_real({element.load("vector.item[k]")});
+    const bool is_better = {is_better("next", "best")};
+    best = is_better ? next : best;
+    at = is_better ? k : at;
+  }}
+  const bool is_better = {is_better("best", "a.value")} | (a.place == {none});
+  a.value = is_better ? best : a.value;
+  a.place = is_better ? place + at : a.place;
 }}
 __device__ inline R P_result(const A &total, long long) {{ return total.place; }}
 """
@@ -111,6 +141,21 @@ struct P_folded {{
 __device__ inline A P_neutral() {{ return A{{0, 0, 0, 0}}; }}
 __device__ inline A P_value({argument}) {{
   return A{{P_real({element.converted(element.load("x0"), real)}), 0, 0, 1}};
+}}
+template <int N>
+__device__ inline void P_take(A &a, const P_vector<{element.stored}, N> &vector, P_index) {{
+  P_real item[N];
+  #pragma unroll
+  for (int k = 0; k < N; ++k)
+    item[k] = P_real({element.converted(element.load("vector.item[k]"), real)});
+  a.from = a.count ? a.from : item[0];
+  #pragma unroll
+  for (int k = 0; k < N; ++k) {{
+    const P_real d = item[k] - a.from;
+    a.sum += d;
+    a.squares += d * d;
+  }}
+  a.count += N;
 }}
 // `count` is less than the number of elements by the degrees of freedom.
 __device__ inline R P_result(const A &total, long long count) {{

@@ -72,8 +72,13 @@ def _first(form):
     return _linear(form) if form.outputs else _linear_runs(form)
 
 
-def _folding(columns, width, row, call, pack=""):
-    """Return statements that reduce a vector of each operand into a row of `sums`."""
+def _folding(columns, width, row, call, pack="", place=""):
+    """Return statements that reduce a vector of each operand into a row of `sums`.
+
+    With a `place`, that of the vector, the accumulators are structures.
+    """
+    if place:
+        return f"P_take(sums[{row}][0], p0{pack}, {place});"
     if columns < width:
         return f"sums[{row}][0] = P_folded()(sums[{row}][0], P_of_vector(p0{pack}));"
     return f"""
@@ -82,17 +87,16 @@ def _folding(columns, width, row, call, pack=""):
           sums[{row}][k] = P_folded()(sums[{row}][k], {call(pack)});"""
 
 
-def _sums(columns):
-    rows = accumulators(columns)
+def _sums(columns, rows):
     return f"""A sums[{rows}][{columns}];
   #pragma unroll
   for (int k = 0; k < {rows * columns}; ++k) sums[k / {columns}][k % {columns}] = P_neutral();"""
 
 
-def _total(columns):
+def _total(columns, rows):
     return f"""A total = sums[0][0];
   #pragma unroll
-  for (int k = 1; k < {accumulators(columns) * columns}; ++k)
+  for (int k = 1; k < {rows * columns}; ++k)
     total = P_folded()(total, sums[k / {columns}][k % {columns}]);"""
 
 
@@ -146,26 +150,29 @@ def _linear(form):
     first aligned vector and after the last one.
     """
     width, unroll, places = form.vector_width, UNROLL_LINEAR, range(len(form.inputs))
-    columns = 1 if folds_vectors(form) else width
+    is_compound = compound.is_compound(form)
+    columns = 1 if folds_vectors(form) or is_compound else width
+    rows = compound.ACCUMULATORS if is_compound else accumulators(columns)
+    if is_compound:
+        unroll = 4  # registers are for the accumulators
     inputs = list(map(Element, form.inputs))
     types = [vector_of(one, width) for one in inputs]
 
-    def call(pack, index="i"):
+    def call(pack):
         if form.tables:
             chosen = (f"t{j}[(long long)p0{pack}.item[k]]" for j in range(len(form.tables)))
             return f"P_value({', '.join(chosen)})"
-        place = [f"P_index(head + ({index}) * {width}) + k"] * compound.has_places(form)
-        return f"P_value({', '.join([*(f'p{j}{pack}.item[k]' for j in places), *place])})"
+        return f"P_value({', '.join(f'p{j}{pack}.item[k]' for j in places)})"
 
     def loads(pack, index):
         return " ".join(
             f"p{j}{pack} = ((const {types[j]} *)(x{j} + head))[{index}];" for j in places
         )
 
-    def inner(pack):
-        return call(pack, "i + u * threads")
+    def place(index):
+        return f"P_index(head + ({index}) * {width})" if is_compound else ""
 
-    tail = "P_value(p0.item[k], at)" if compound.has_places(form) else call("")
+    tail = "P_value(p0.item[k], P_index(at))" if compound.has_places(form) else call("")
     single = " ".join(
         f"{vector_of(one, 1)} p{j}; p{j}.item[0] = x{j}[at];" for j, one in enumerate(inputs)
     )
@@ -174,7 +181,7 @@ extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}, {BLOCKS}) first(
     {_linear_parameters(form)}) {{
   {memory()}
   __shared__ bool is_last;
-  {_sums(columns)}
+  {_sums(columns, rows)}
   const long long vectors = (n - head) / {width}, threads = blockDim.x;
   for (long long base = blockIdx.x * chunk; base < vectors; base += gridDim.x * chunk) {{
     const long long end = base + chunk < vectors ? base + chunk : vectors;
@@ -185,12 +192,12 @@ extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}, {BLOCKS}) first(
       for (int u = 0; u < {unroll}; ++u) {{ {loads("[u]", "i + u * threads")} }}
       #pragma unroll
       for (int u = 0; u < {unroll}; ++u) {{
-        {_folding(columns, width, f"u % {accumulators(columns)}", inner, "[u]")}
+        {_folding(columns, width, f"u % {rows}", call, "[u]", place("i + u * threads"))}
       }}
     }}
     for (; i < end; i += threads) {{
       {" ".join(f"{types[j]} p{j};" for j in places)} {loads("", "i")}
-      {_folding(columns, width, 0, call)}
+      {_folding(columns, width, 0, call, "", place("i"))}
     }}
   }}
   if (blockIdx.x == 0)
@@ -200,7 +207,7 @@ extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}, {BLOCKS}) first(
       const int k = 0;
       sums[0][0] = P_folded()(sums[0][0], {tail});
     }}
-  {_total(columns)}
+  {_total(columns, rows)}
   total = P_fold(total, P_memory, int(threadIdx.x), int(blockDim.x), 1, P_folded());
   if (threadIdx.x == 0 && gridDim.x > 1) parts[blockIdx.x] = total;
   if (gridDim.x > 1) {{
