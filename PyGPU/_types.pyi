@@ -88,6 +88,9 @@ Order: TypeAlias = Literal["C", "F"]
 OrderLike: TypeAlias = Literal["K", "A", "C", "F"]
 HostArray: TypeAlias = NDArray[Any]
 DType: TypeAlias = np.dtype[Any]
+DTypes: TypeAlias = tuple[DType, ...]
+# Kind of an operand: an array's dtype, or the type and value of a number.
+Kind: TypeAlias = DType | tuple[Callable[[Any], Any], Any]
 BytesLike: TypeAlias = _Buffer
 BufferLike: TypeAlias = BytesLike | HostArray | np.generic
 Address: TypeAlias = SupportsIndex | HasPtr | HasCudaArrayInterface | HasGpudata | HasPointer
