@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
+from types import EllipsisType
 from typing import Any, Literal, Protocol, SupportsIndex, TypeVar
 
 import numpy as np
@@ -105,3 +106,8 @@ CacheDir: TypeAlias = str | PathLike[str] | Literal[False] | None
 Number: TypeAlias = np.number[Any] | np.bool_ | complex
 Operand: TypeAlias = GPUArray | Number
 Launch: TypeAlias = Callable[..., None]
+Axis: TypeAlias = SupportsIndex | tuple[int, ...] | None
+Index: TypeAlias = SupportsIndex | slice | EllipsisType | GPUArray | HostArray | list[Any] | None
+Indices: TypeAlias = GPUArray | ArrayLike
+Mode: TypeAlias = Literal["raise", "clip", "wrap"]
+Scalar: TypeAlias = np.generic | complex | str | bytes | tuple[Any, ...]
