@@ -106,8 +106,13 @@ CacheDir: TypeAlias = str | PathLike[str] | Literal[False] | None
 Number: TypeAlias = np.number[Any] | np.bool_ | complex
 Operand: TypeAlias = GPUArray | Number
 Launch: TypeAlias = Callable[..., None]
+Array: TypeAlias = GPUArray | HostArray
+Out: TypeAlias = GPUArray | tuple[GPUArray | None, ...] | None
+# Address of the first item, and strides in bytes.
+Positions: TypeAlias = tuple[int, tuple[int, ...]]
 Axis: TypeAlias = SupportsIndex | tuple[int, ...] | None
 Index: TypeAlias = SupportsIndex | slice | EllipsisType | GPUArray | HostArray | list[Any] | None
 Indices: TypeAlias = GPUArray | ArrayLike
+Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 Mode: TypeAlias = Literal["raise", "clip", "wrap"]
 Scalar: TypeAlias = np.generic | complex | str | bytes | tuple[Any, ...]

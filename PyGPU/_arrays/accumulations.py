@@ -3,21 +3,35 @@
 They take arrays of one axis, or all elements in C order (``axis=None``).
 """
 
+from __future__ import annotations
+
 import functools
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from PyGPU._arrays.functions import into, result_dtype
 from PyGPU._runtime import beside_first, core, hooks, require_array
 
+if TYPE_CHECKING:
+    from PyGPU._types import DType, DTypeLike, Int
+
 
 @functools.lru_cache(maxsize=256)
-def _scan(dtype, operation):
+def _scan(dtype: DType, operation: str) -> Any:
     # That module loads the compilers, which other functions of NumPy need not.
     return hooks.loaded("PyGPU._kernels.scan_kernel").InclusiveScanKernel(dtype, operation)
 
 
-def _accumulated(name, a, axis, dtype, out, operation, without_nan=None):
+def _accumulated(
+    name: str,
+    a: core.GPUArray,
+    axis: Int | None,
+    dtype: DTypeLike | None,
+    out: core.GPUArray | None,
+    operation: str,
+    without_nan: int | None = None,
+) -> core.GPUArray:
     own = require_array("a", a).dtype
     if axis is not None:
         core._axis_index(axis, a.ndim)
@@ -29,7 +43,10 @@ def _accumulated(name, a, axis, dtype, out, operation, without_nan=None):
     to = result_dtype(getattr(np, name), own, None if dtype is None else np.dtype(dtype))
     elements = a.ravel()
     if without_nan is not None and own.kind in "fc":
-        elements = np.where(np.isnan(elements), own.type(without_nan), elements)
+        # NumPy's types do not say that its functions accept GPUArrays.
+        where: Any = np.where
+        isnan: Any = np.isnan
+        elements = where(isnan(elements), own.type(without_nan), elements)
     elements = elements if elements.dtype == to else elements.astype(to)
     if elements.size:
         elements = _scan(to, operation)(elements, output_ary="new")
@@ -41,22 +58,42 @@ def _accumulated(name, a, axis, dtype, out, operation, without_nan=None):
 
 
 @beside_first
-def cumsum(a, axis=None, dtype=None, out=None):
+def cumsum(
+    a: core.GPUArray,
+    axis: Int | None = None,
+    dtype: DTypeLike | None = None,
+    out: core.GPUArray | None = None,
+) -> core.GPUArray:
     return _accumulated("cumsum", a, axis, dtype, out, "a + b")
 
 
 @beside_first
-def cumprod(a, axis=None, dtype=None, out=None):
+def cumprod(
+    a: core.GPUArray,
+    axis: Int | None = None,
+    dtype: DTypeLike | None = None,
+    out: core.GPUArray | None = None,
+) -> core.GPUArray:
     return _accumulated("cumprod", a, axis, dtype, out, "a * b")
 
 
 @beside_first
-def nancumsum(a, axis=None, dtype=None, out=None):
+def nancumsum(
+    a: core.GPUArray,
+    axis: Int | None = None,
+    dtype: DTypeLike | None = None,
+    out: core.GPUArray | None = None,
+) -> core.GPUArray:
     return _accumulated("nancumsum", a, axis, dtype, out, "a + b", 0)
 
 
 @beside_first
-def nancumprod(a, axis=None, dtype=None, out=None):
+def nancumprod(
+    a: core.GPUArray,
+    axis: Int | None = None,
+    dtype: DTypeLike | None = None,
+    out: core.GPUArray | None = None,
+) -> core.GPUArray:
     return _accumulated("nancumprod", a, axis, dtype, out, "a * b", 1)
 
 
