@@ -1,7 +1,7 @@
 """Types of the compiled module's launchers: kernels by expression, each on one device."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 from typing_extensions import disjoint_base
 
@@ -44,6 +44,17 @@ class _ReductionLauncher:
         registers: Int,
         unroll: Int,
     ) -> None: ...
+    @overload
+    def launch(
+        self,
+        stream: StreamLike,
+        arguments: tuple[Any, ...],
+        out: GPUArray | None,
+        allocator: AllocatorLike | None,
+        wrap: Callable[[Any], Any] | None,
+        is_checked: Literal[True],
+    ) -> GPUArray: ...
+    @overload
     def launch(
         self,
         stream: StreamLike,

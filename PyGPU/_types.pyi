@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
+from types import EllipsisType
 from typing import Any, Literal, Protocol, SupportsIndex, TypeVar
 
 import numpy as np
@@ -88,6 +89,9 @@ Order: TypeAlias = Literal["C", "F"]
 OrderLike: TypeAlias = Literal["K", "A", "C", "F"]
 HostArray: TypeAlias = NDArray[Any]
 DType: TypeAlias = np.dtype[Any]
+DTypes: TypeAlias = tuple[DType, ...]
+# Kind of an operand: an array's dtype, or the type and value of a number.
+Kind: TypeAlias = DType | tuple[Callable[[Any], Any], Any]
 BytesLike: TypeAlias = _Buffer
 BufferLike: TypeAlias = BytesLike | HostArray | np.generic
 Address: TypeAlias = SupportsIndex | HasPtr | HasCudaArrayInterface | HasGpudata | HasPointer
@@ -102,3 +106,13 @@ CacheDir: TypeAlias = str | PathLike[str] | Literal[False] | None
 Number: TypeAlias = np.number[Any] | np.bool_ | complex
 Operand: TypeAlias = GPUArray | Number
 Launch: TypeAlias = Callable[..., None]
+Array: TypeAlias = GPUArray | HostArray
+Out: TypeAlias = GPUArray | tuple[GPUArray | None, ...] | None
+# Address of the first item, and strides in bytes.
+Positions: TypeAlias = tuple[int, tuple[int, ...]]
+Axis: TypeAlias = SupportsIndex | tuple[int, ...] | None
+Index: TypeAlias = SupportsIndex | slice | EllipsisType | GPUArray | HostArray | list[Any] | None
+Indices: TypeAlias = GPUArray | ArrayLike
+Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
+Mode: TypeAlias = Literal["raise", "clip", "wrap"]
+Scalar: TypeAlias = np.generic | complex | str | bytes | tuple[Any, ...]

@@ -2,8 +2,7 @@
 
 import ctypes
 from collections.abc import Callable, Iterable, Sequence
-from types import EllipsisType
-from typing import Any, ClassVar, Literal, NoReturn, SupportsIndex
+from typing import Any, ClassVar, NoReturn, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -13,26 +12,26 @@ from PyGPU._host import ArrayFlags
 from PyGPU._types import (
     Address,
     AllocatorLike,
+    Array,
+    Axis,
     HasCudaArrayInterface,
     HasDLPack,
     HostArray,
+    Index,
+    Indices,
     Int,
+    Mode,
     Number,
     Operand,
     Order,
     OrderLike,
+    Scalar,
     Shape,
     StreamLike,
 )
 
 _Allocator: TypeAlias = AllocatorLike | None
 _DType: TypeAlias = DTypeLike | None
-_Array: TypeAlias = HostArray | GPUArray
-_Index: TypeAlias = SupportsIndex | slice | EllipsisType | GPUArray | HostArray | list[Any] | None
-_Indices: TypeAlias = GPUArray | ArrayLike
-_Axis: TypeAlias = SupportsIndex | tuple[int, ...] | None
-_Mode: TypeAlias = Literal["raise", "clip", "wrap"]
-_Scalar: TypeAlias = np.generic | complex | str | bytes | tuple[Any, ...]
 
 @disjoint_base
 class GPUArray:
@@ -103,8 +102,8 @@ class GPUArray:
     def __format__(self, format_spec: str) -> str: ...
     def item(self, *index: Shape) -> Any: ...
     def tolist(self) -> Any: ...
-    def __getitem__(self, key: _Index | tuple[_Index, ...], /) -> GPUArray: ...
-    def __setitem__(self, key: _Index | tuple[_Index, ...], value: _Array | _Scalar, /) -> None: ...
+    def __getitem__(self, key: Index | tuple[Index, ...], /) -> GPUArray: ...
+    def __setitem__(self, key: Index | tuple[Index, ...], value: Array | Scalar, /) -> None: ...
     def reshape(self, *shape: Shape, order: str = "C") -> GPUArray: ...
     def ravel(self, order: str = "C") -> GPUArray: ...
     def view(self, dtype: _DType = None) -> GPUArray: ...
@@ -118,8 +117,8 @@ class GPUArray:
         stream: StreamLike = None,
     ) -> HostArray: ...
     def get_async(self, stream: StreamLike = None, ary: HostArray | None = None) -> HostArray: ...
-    def set(self, ary: _Array, async_: bool = False, stream: StreamLike = None) -> None: ...
-    def set_async(self, ary: _Array, stream: StreamLike = None) -> None: ...
+    def set(self, ary: Array, async_: bool = False, stream: StreamLike = None) -> None: ...
+    def set_async(self, ary: Array, stream: StreamLike = None) -> None: ...
     def copy(self) -> GPUArray: ...
     def __copy__(self) -> Self: ...
     def __deepcopy__(self, memo: dict[int, Any]) -> Self: ...
@@ -142,7 +141,7 @@ class GPUArray:
     __pos__ = __abs__ = __invert__ = __neg__
     def sum(
         self,
-        axis: _Axis = None,
+        axis: Axis = None,
         dtype: _DType = None,
         out: GPUArray | None = None,
         keepdims: bool = False,
@@ -153,7 +152,7 @@ class GPUArray:
     prod = mean = sum
     def min(
         self,
-        axis: _Axis = None,
+        axis: Axis = None,
         out: GPUArray | None = None,
         keepdims: bool = False,
         *,
@@ -165,7 +164,7 @@ class GPUArray:
         a,
         stream: StreamLike = None,
         allocator: _Allocator = None,
-        axis: _Axis = None,
+        axis: Axis = None,
         out: GPUArray | None = None,
         keepdims: bool = False,
     ) -> GPUArray: ...
@@ -211,18 +210,18 @@ class GPUArray:
     ) -> float: ...
     def take(
         a,
-        indices: _Indices,
+        indices: Indices,
         out: GPUArray | None = None,
         stream: StreamLike = None,
         axis: SupportsIndex | None = None,
-        mode: _Mode = "raise",
+        mode: Mode = "raise",
     ) -> GPUArray: ...
     def put(
         a,
-        indices: _Indices,
+        indices: Indices,
         values: GPUArray | ArrayLike,
         stream: StreamLike = None,
-        mode: _Mode = "raise",
+        mode: Mode = "raise",
     ) -> None: ...
     def reverse(self, stream: StreamLike = None) -> GPUArray: ...
     def round(a, decimals: int = 0, out: GPUArray | None = None) -> GPUArray: ...
@@ -251,9 +250,9 @@ def from_dlpack(
     copy: bool | None = None,
     stream: StreamLike = None,
 ) -> GPUArray: ...
-def to_gpu(ary: _Array, allocator: _Allocator = None, *, device: Int | None = None) -> GPUArray: ...
+def to_gpu(ary: Array, allocator: _Allocator = None, *, device: Int | None = None) -> GPUArray: ...
 def to_gpu_async(
-    ary: _Array,
+    ary: Array,
     allocator: _Allocator = None,
     stream: StreamLike = None,
     *,
@@ -274,7 +273,7 @@ def sum(
     dtype: _DType = None,
     stream: StreamLike = None,
     allocator: _Allocator = None,
-    axis: _Axis = None,
+    axis: Axis = None,
     out: GPUArray | None = None,
     keepdims: bool = False,
 ) -> GPUArray: ...
@@ -282,7 +281,7 @@ def min(
     a: GPUArray,
     stream: StreamLike = None,
     allocator: _Allocator = None,
-    axis: _Axis = None,
+    axis: Axis = None,
     out: GPUArray | None = None,
     keepdims: bool = False,
 ) -> GPUArray: ...
@@ -343,36 +342,36 @@ def logical_not(
 def fuse(function: Callable[..., Any] | None = None) -> Callable[..., Any]: ...
 def take(
     a: GPUArray,
-    indices: _Indices,
+    indices: Indices,
     out: GPUArray | None = None,
     stream: StreamLike = None,
     axis: SupportsIndex | None = None,
-    mode: _Mode = "raise",
+    mode: Mode = "raise",
 ) -> GPUArray: ...
 def put(
     a: GPUArray,
-    indices: _Indices,
+    indices: Indices,
     values: GPUArray | ArrayLike,
     stream: StreamLike = None,
-    mode: _Mode = "raise",
+    mode: Mode = "raise",
 ) -> None: ...
 def multi_take(
     arrays: Sequence[GPUArray],
-    indices: _Indices,
+    indices: Indices,
     out: Sequence[GPUArray] | None = None,
     stream: StreamLike = None,
 ) -> list[GPUArray]: ...
 def multi_put(
     arrays: Sequence[GPUArray],
-    dest_indices: _Indices,
+    dest_indices: Indices,
     dest_shape: Shape | None = None,
     out: Sequence[GPUArray] | None = None,
     stream: StreamLike = None,
 ) -> list[GPUArray]: ...
 def multi_take_put(
     arrays: Sequence[GPUArray],
-    dest_indices: _Indices,
-    src_indices: _Indices,
+    dest_indices: Indices,
+    src_indices: Indices,
     dest_shape: Shape | None = None,
     out: Sequence[GPUArray] | None = None,
     stream: StreamLike = None,

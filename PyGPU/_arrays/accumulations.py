@@ -4,33 +4,41 @@ An array of one axis is a scan. Along an axis of others, the kernels of
 PyGPU/_kernels/text/axis_scan.py accumulate all lines in one pass, or in two where there are few.
 """
 
+from __future__ import annotations
+
 import functools
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU._arrays.functions import into, result_dtype
+from PyGPU._arrays.functions import apply, into, result_dtype, where
 from PyGPU._driver import Program
 from PyGPU._kernels import axis_scan
 from PyGPU._runtime import beside_first, capabilities, core, hooks, require_array, state
+
+if TYPE_CHECKING:
+    from PyGPU._types import DType, DTypeLike, Int
 
 _NEUTRAL = {"+": "0", "*": "1"}
 
 
 @functools.lru_cache(maxsize=256)
-def _scan(dtype, operation):
+def _scan(dtype: DType, operation: str) -> Any:
     scan_kernel = hooks.loaded("PyGPU._kernels.scan_kernel")  # not needed for other axes
     return scan_kernel.InclusiveScanKernel(dtype, f"a {operation} b")
 
 
 @functools.lru_cache(maxsize=256)
-def _lines(x, to, operation, skips_nan):
+def _lines(x: DType, to: DType, operation: str, skips_nan: bool) -> Program:
     """Return the program of the kernels that accumulate along an axis."""
     text = axis_scan.source(x, to, operation, _NEUTRAL[operation], skips_nan)
     return Program(text, rows="PPqqIPP", columns="PPqqqqIPP", carries="PqI")
 
 
-def _along(a, axis, to, operation, skips_nan):
+def _along(
+    a: core.GPUArray, axis: int, to: DType, operation: str, skips_nan: bool
+) -> core.GPUArray:
     """Return a new array of `to`, in C order, accumulated along an axis."""
     x = a if a.flags.c_contiguous else a.ravel().reshape(a.shape)
     out = core.GPUArray(x.shape, to)
@@ -52,7 +60,7 @@ def _along(a, axis, to, operation, skips_nan):
         chunk = -(-length // (chunks * tile)) * tile if by_rows else -(-length // chunks)
     chunks = -(-length // chunk)
 
-    def launch(parts, to_array, totals, carried):
+    def launch(parts: int, to_array: Any, totals: Any, carried: Any) -> None:
         if by_rows:
             shape = (lines * parts, 1), (axis_scan.THREADS, 1, 1)
             rows(*shape, None, x, to_array, length, chunk, chunks, totals, carried)
@@ -72,7 +80,15 @@ def _along(a, axis, to, operation, skips_nan):
     return out
 
 
-def _accumulated(name, a, axis, dtype, out, operation, skips_nan=False):
+def _accumulated(
+    name: str,
+    a: core.GPUArray,
+    axis: Int | None,
+    dtype: DTypeLike | None,
+    out: core.GPUArray | None,
+    operation: str,
+    skips_nan: bool = False,
+) -> core.GPUArray:
     own = require_array("a", a).dtype
     to = result_dtype(getattr(np, name), own, None if dtype is None else np.dtype(dtype))
     skips_nan = skips_nan and own.kind in "fc"
@@ -83,7 +99,7 @@ def _accumulated(name, a, axis, dtype, out, operation, skips_nan=False):
             core._axis_index(axis, a.ndim)
         made = a.ravel()
         if skips_nan:
-            made = np.where(np.isnan(made), own.type(_NEUTRAL[operation]), made)
+            made = where(apply("isnan", made), own.type(_NEUTRAL[operation]), made)
         made = made if made.dtype == to else made.astype(to)
         if made.size:
             made = _scan(to, operation)(made, output_ary="new")
@@ -95,22 +111,42 @@ def _accumulated(name, a, axis, dtype, out, operation, skips_nan=False):
 
 
 @beside_first
-def cumsum(a, axis=None, dtype=None, out=None):
+def cumsum(
+    a: core.GPUArray,
+    axis: Int | None = None,
+    dtype: DTypeLike | None = None,
+    out: core.GPUArray | None = None,
+) -> core.GPUArray:
     return _accumulated("cumsum", a, axis, dtype, out, "+")
 
 
 @beside_first
-def cumprod(a, axis=None, dtype=None, out=None):
+def cumprod(
+    a: core.GPUArray,
+    axis: Int | None = None,
+    dtype: DTypeLike | None = None,
+    out: core.GPUArray | None = None,
+) -> core.GPUArray:
     return _accumulated("cumprod", a, axis, dtype, out, "*")
 
 
 @beside_first
-def nancumsum(a, axis=None, dtype=None, out=None):
+def nancumsum(
+    a: core.GPUArray,
+    axis: Int | None = None,
+    dtype: DTypeLike | None = None,
+    out: core.GPUArray | None = None,
+) -> core.GPUArray:
     return _accumulated("nancumsum", a, axis, dtype, out, "+", skips_nan=True)
 
 
 @beside_first
-def nancumprod(a, axis=None, dtype=None, out=None):
+def nancumprod(
+    a: core.GPUArray,
+    axis: Int | None = None,
+    dtype: DTypeLike | None = None,
+    out: core.GPUArray | None = None,
+) -> core.GPUArray:
     return _accumulated("nancumprod", a, axis, dtype, out, "*", skips_nan=True)
 
 

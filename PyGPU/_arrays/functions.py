@@ -4,13 +4,20 @@ Operands are numbers, and arrays whose shapes broadcast. Python's numbers are we
 NumPy's scalars and ndarrays without axes count as arrays.
 """
 
+from __future__ import annotations
+
 import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from PyGPU._arrays import tracing
 from PyGPU._kernels import COMPARISONS, NAMES, promoted
 from PyGPU._runtime import core, require_array
+
+if TYPE_CHECKING:
+    from PyGPU._types import AllocatorLike, Casting, DType, DTypes, Kind, Operand, Out, StreamLike
 
 __all__ = ["if_positive", "logical_and", "logical_not", "logical_or", "maximum", "minimum", "where"]
 
@@ -21,7 +28,7 @@ _BOOL = np.dtype(np.bool_)
 _DTYPES = frozenset(map(np.dtype, core.SUPPORTED_DTYPES))
 
 
-def kind_of(operand):
+def kind_of(operand: object) -> Kind:
     """Describe an operand for `promoted`: its dtype, or a Python number's type and value.
 
     Values matter for integers only: NumPy rejects integers that do not fit the dtype.
@@ -46,23 +53,24 @@ def kind_of(operand):
     raise TypeError(f"expected arrays and numbers, got {operand!r}")
 
 
-def magnitude(dtype):
+def magnitude(dtype: DType) -> DType:
     """Return the dtype of the absolute value of a `dtype`."""
     return np.absolute(np.empty(0, dtype)).dtype
 
 
 @functools.lru_cache(maxsize=1024)
-def result_dtype(function, own, dtype):
+def result_dtype(function: Callable[..., Any], own: DType, dtype: DType | None) -> DType:
     """Return the dtype that a function of NumPy, such as numpy.sum, gives for a dtype of arrays."""
-    return function(np.zeros(1, own), dtype=dtype).dtype
+    found: DType = function(np.zeros(1, own), dtype=dtype).dtype
+    return found
 
 
-def _fitting(operand, dtype):
+def _fitting(operand: Any, dtype: DType) -> Any:
     """Convert a number that is computed with as bool to bool; return all else unchanged."""
     return operand if dtype != _BOOL or isinstance(operand, GPUArray) else bool(operand)
 
 
-def checked_out(out, dtype, casting):
+def checked_out(out: object, dtype: DType, casting: Casting) -> GPUArray:
     """Return `out` if it is a GPUArray that results of `dtype` can be cast to; else TypeError."""
     if not isinstance(out, GPUArray):
         raise TypeError(
@@ -75,8 +83,15 @@ def checked_out(out, dtype, casting):
 
 
 def run(
-    name, operands, compute, results, out=None, stream=None, allocator=None, casting="same_kind"
-):
+    name: str,
+    operands: tuple[Any, ...],
+    compute: DTypes,
+    results: DTypes,
+    out: Out = None,
+    stream: StreamLike = None,
+    allocator: AllocatorLike | None = None,
+    casting: Casting = "same_kind",
+) -> GPUArray:
     """Run an operation of PyGPU._kernels.operations.
 
     Parameters
@@ -123,15 +138,17 @@ def run(
             ]
         )
     _map(name, operands, compute, made, stream)
-    return made[0] if len(made) == 1 else made
+    return made[0] if len(made) == 1 else made  # type: ignore[return-value]  # rarely a tuple
 
 
-def into(out, array):
+def into(out: GPUArray, array: GPUArray) -> GPUArray:
     """Copy an array into `out`, cast as numpy.can_cast's "same_kind" allows, and return `out`."""
     return run("copy", (array,), (array.dtype,), (array.dtype,), out)
 
 
-def typed(name, operands, dtype=None, casting="same_kind"):
+def typed(
+    name: str, operands: tuple[Any, ...], dtype: DType | None = None, casting: Casting = "same_kind"
+) -> tuple[tuple[Any, ...], DTypes, DTypes]:
     """Return (operands, compute, results), as :func:`run` needs them, of a NumPy function."""
     try:
         return operands, *promoted(name, tuple(map(kind_of, operands)), dtype, casting)
@@ -144,15 +161,23 @@ def typed(name, operands, dtype=None, casting="same_kind"):
         return operands, *promoted(name, tuple(map(kind_of, operands)), dtype, casting)
 
 
-def _as_infinity(operand):
+def _as_infinity(operand: Any) -> Any:
     return np.copysign(np.inf, operand) if type(operand) is int else operand
 
 
-def apply(name, *operands, out=None, stream=None, allocator=None, dtype=None, casting="same_kind"):
+def apply(
+    name: str,
+    *operands: Any,
+    out: Out = None,
+    stream: StreamLike = None,
+    allocator: AllocatorLike | None = None,
+    dtype: DType | None = None,
+    casting: Casting = "same_kind",
+) -> GPUArray:
     """Apply a NumPy function to arrays and numbers, with NumPy's result dtypes. See :func:`run`."""
     if dtype is None:
         try:
-            done = _apply(_OPERATIONS[name], operands, stream, allocator, out)
+            done: GPUArray = _apply(_OPERATIONS[name], operands, stream, allocator, out)
             if done is not NotImplemented:  # NotImplemented: `out` must be checked here
                 return done
         except TypeError:
@@ -162,7 +187,13 @@ def apply(name, *operands, out=None, stream=None, allocator=None, dtype=None, ca
     return run(name, operands, compute, results, out, stream, allocator, casting)
 
 
-def where(criterion, then_, else_, out=None, stream=None):
+def where(
+    criterion: Operand,
+    then_: Operand,
+    else_: Operand,
+    out: GPUArray | None = None,
+    stream: StreamLike = None,
+) -> GPUArray:
     """Choose elements of `then_` where `criterion` is not zero, and of `else_` elsewhere.
 
     Parameters
@@ -194,7 +225,13 @@ def where(criterion, then_, else_, out=None, stream=None):
     return apply("where", criterion, then_, else_, out=out, stream=stream)
 
 
-def if_positive(criterion, then_, else_, out=None, stream=None):
+def if_positive(
+    criterion: Operand,
+    then_: Operand,
+    else_: Operand,
+    out: GPUArray | None = None,
+    stream: StreamLike = None,
+) -> GPUArray:
     """Choose elements of `then_` where `criterion` is greater than zero, else of `else_`.
 
     Parameters
@@ -226,14 +263,16 @@ def if_positive(criterion, then_, else_, out=None, stream=None):
     return apply("if_positive", criterion, then_, else_, out=out, stream=stream)
 
 
-def _weak(value):
+def _weak(value: Any) -> Any:
     """Convert NumPy's scalars to Python's, which are weak: the result keeps the array's dtype."""
     if isinstance(value, tracing.Number):
         return tracing.computed(_weak, value)
     return value.item() if isinstance(value, np.generic) else value
 
 
-def maximum(a, b, out=None, stream=None):
+def maximum(
+    a: Operand, b: Operand, out: GPUArray | None = None, stream: StreamLike = None
+) -> GPUArray:
     """Return the larger of two elements, ignoring NaN unless both are NaN.
 
     Parameters
@@ -261,7 +300,9 @@ def maximum(a, b, out=None, stream=None):
     return apply("fmax", _weak(a), _weak(b), out=out, stream=stream)
 
 
-def minimum(a, b, out=None, stream=None):
+def minimum(
+    a: Operand, b: Operand, out: GPUArray | None = None, stream: StreamLike = None
+) -> GPUArray:
     """Return the smaller of two elements, ignoring NaN unless both are NaN.
 
     Parameters
@@ -288,22 +329,31 @@ def minimum(a, b, out=None, stream=None):
     return apply("fmin", _weak(a), _weak(b), out=out, stream=stream)
 
 
-def _truth(number):
+def _truth(number: object) -> bool:
     kind_of(number)  # raises TypeError if it is not a number
     return bool(number)
 
 
-def _logical(name, operands, out, allocator):
+def _logical(
+    name: str, operands: tuple[Any, ...], out: GPUArray | None, allocator: AllocatorLike | None
+) -> GPUArray:
     if out is not None and require_array("out", out).dtype != _BOOL:
         raise TypeError(f"out: expected bool, got {out.dtype}")
     kept = GPUArray, tracing.Number
-    operands = [one if isinstance(one, kept) else _truth(one) for one in operands]
-    if not any(isinstance(one, kept) for one in operands):
-        operands[0] = core.to_gpu(np.array(operands[0]))
-    return apply(name, *operands, out=out, allocator=allocator)
+    values = [one if isinstance(one, kept) else _truth(one) for one in operands]
+    if not any(isinstance(one, kept) for one in values):
+        values[0] = core.to_gpu(np.array(values[0]))
+    return apply(name, *values, out=out, allocator=allocator)
 
 
-def logical_and(x1, x2, /, out=None, *, allocator=None):
+def logical_and(
+    x1: Operand,
+    x2: Operand,
+    /,
+    out: GPUArray | None = None,
+    *,
+    allocator: AllocatorLike | None = None,
+) -> GPUArray:
     """Compute the truth value of ``x1 and x2`` for each pair of elements.
 
     Parameters
@@ -330,7 +380,14 @@ def logical_and(x1, x2, /, out=None, *, allocator=None):
     return _logical("logical_and", (x1, x2), out, allocator)
 
 
-def logical_or(x1, x2, /, out=None, *, allocator=None):
+def logical_or(
+    x1: Operand,
+    x2: Operand,
+    /,
+    out: GPUArray | None = None,
+    *,
+    allocator: AllocatorLike | None = None,
+) -> GPUArray:
     """Compute the truth value of ``x1 or x2`` for each pair of elements.
 
     Parameters
@@ -357,7 +414,9 @@ def logical_or(x1, x2, /, out=None, *, allocator=None):
     return _logical("logical_or", (x1, x2), out, allocator)
 
 
-def logical_not(x, /, out=None, *, allocator=None):
+def logical_not(
+    x: Operand, /, out: GPUArray | None = None, *, allocator: AllocatorLike | None = None
+) -> GPUArray:
     """Compute the truth value of ``not x`` for each element.
 
     Parameters

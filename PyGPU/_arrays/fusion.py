@@ -4,20 +4,33 @@ A function is traced once for each combination of its arguments' types. Its work
 an operation like GPUArray's own, identified by its text: functions that do the same share it.
 """
 
+from __future__ import annotations
+
 import functools
 import inspect
 import operator
 import sys
 import types
 import weakref
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from PyGPU._arrays.functions import kind_of
 from PyGPU._arrays.programs import MOST_OPERANDS, MOST_RESULTS, Program
 from PyGPU._arrays.symbols import Scalar, Symbol
-from PyGPU._arrays.tracing import Trace, error_at_current_line, error_at_users_line, located
+from PyGPU._arrays.tracing import (
+    Result,
+    Trace,
+    error_at_current_line,
+    error_at_users_line,
+    located,
+)
 from PyGPU._runtime import core, errors
+
+if TYPE_CHECKING:
+    from PyGPU._types import StreamLike
 
 __all__ = ["fuse"]
 
@@ -29,20 +42,22 @@ _NUMBERS = frozenset((int, float, complex, *(dtype.type for dtype in _DTYPES)))
 class _RecentlyUsed:
     """A cache of recently used values by key: at least the last `count`, at most twice as many."""
 
-    def __init__(self, count):
-        self._count, self._new, self._old = count, {}, {}
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._new: dict[Hashable, Program] = {}
+        self._old: dict[Hashable, Program] = {}
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len({**self._new, **self._old})
 
-    def get(self, key):
+    def get(self, key: Hashable) -> Program | None:
         found = self._new.get(key)
         if found is None and key in self._old:
             found = self._old[key]
             self.put(key, found)
         return found
 
-    def put(self, key, value):
+    def put(self, key: Hashable, value: Program) -> None:
         if len(self._new) >= self._count:
             self._new, self._old = {}, self._new
         self._new[key] = value
@@ -51,11 +66,15 @@ class _RecentlyUsed:
 class Fused:
     """A function that runs as one kernel. See :func:`fuse`."""
 
-    def __init__(self, function):
+    __wrapped__: Callable[..., Any]
+
+    def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function)
         self._programs = _RecentlyUsed(128)
 
-    def __call__(self, /, *args, out=None, stream=None, **kwargs):
+    def __call__(
+        self, /, *args: Any, out: Any = None, stream: StreamLike = None, **kwargs: Any
+    ) -> Any:
         kinds = []
         given = (*args, *kwargs.values()) if kwargs else args
         for one in given:
@@ -85,13 +104,15 @@ class Fused:
             values = program.values(given)
         return program(values, out, stream)
 
-    def _inside(self, args, kwargs, out, stream):
+    def _inside(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any, stream: StreamLike
+    ) -> Any:
         """Call the function as a part of another function that is being traced."""
         if out is not None or stream is not None:
             raise error_at_current_line("out= and stream= are arguments of the outer function")
         return self.__wrapped__(*args, **kwargs)
 
-    def _traced(self, key, args, kwargs):
+    def _traced(self, key: Hashable, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
         """Trace the function for arguments of these types, and cache the program."""
         trace = Trace((*args, *kwargs.values()), Symbol, Scalar)
         symbols = [
@@ -122,7 +143,7 @@ class Fused:
         self._programs.put(key, program)
         return program
 
-    def _result(self, trace, answer):
+    def _result(self, trace: Trace, answer: object) -> Result:
         if isinstance(answer, Symbol):
             return trace.result(answer)
         if isinstance(answer, GPUArray):
@@ -135,18 +156,18 @@ class Fused:
             f"expected an array, or a tuple of up to {MOST_RESULTS}, as the result, got {answer!r}"
         )
 
-    def _wrong(self, text):
+    def _wrong(self, text: str) -> errors.TraceError:
         """Make the TraceError for the whole function."""
         code = getattr(inspect.unwrap(self), "__code__", None)
         return located(text, code, code.co_firstlineno) if code else errors.TraceError(text)
 
-    def __get__(self, instance, owner=None):
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"PyGPU.fuse({self.__wrapped__!r})"
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         name = getattr(self, "__qualname__", "")
         try:
             found = operator.attrgetter(name)(sys.modules[self.__module__])
@@ -155,7 +176,7 @@ class Fused:
         return name if found is self else (fuse, (self.__wrapped__,))
 
 
-def _kind(argument):
+def _kind(argument: object) -> Hashable:
     """Return the key of an argument: its type, or the value of an argument that is not traced."""
     if isinstance(argument, GPUArray):
         return argument.dtype
@@ -164,7 +185,7 @@ def _kind(argument):
     return _value_key(argument)
 
 
-def _value(argument):
+def _value(argument: object) -> int | str | None:
     """Return a number as part of a key."""
     if type(argument) is int:
         return argument
@@ -172,7 +193,7 @@ def _value(argument):
     return repr(argument) if is_number else None
 
 
-def _value_key(value):
+def _value_key(value: object) -> Hashable:
     """Return the key of a value; 1, 1.0 and True have different keys."""
     if type(value) is tuple:
         return (tuple, *map(_value_key, value))
@@ -190,12 +211,12 @@ def _value_key(value):
         return type(value), value
 
 
-def _is_traced(argument):
+def _is_traced(argument: object) -> bool:
     """Test whether the argument is traced. Other arguments are passed to the function unchanged."""
     return isinstance(argument, (GPUArray, np.ndarray)) or type(argument) in _NUMBERS
 
 
-def fuse(function=None):
+def fuse(function: Callable[..., Any] | None = None) -> Callable[..., Any]:
     """Compile a function of arrays, which works element by element, into one kernel.
 
     The function is called once for each combination of its arguments' types, with objects that

@@ -6,15 +6,22 @@ by a kernel, and the call waits for its result. An index out of range raises Ind
 is written. If a target index is repeated, any one of its values is stored.
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from PyGPU._arrays.index_copies import Index, checked, gather, in_c_order
 from PyGPU._runtime import beside_first, core, integer, require_array
 
+if TYPE_CHECKING:
+    from PyGPU._types import Array, ArrayLike, Indices, Int, Mode, Positions, Shape, StreamLike
 
-def _index_array(name, value):
+
+def _index_array(name: str, value: Indices) -> Array:
     array = value if isinstance(value, core.GPUArray) else np.asarray(value)
     if array.size == 0 and not isinstance(value, (core.GPUArray, np.ndarray)):
         array = array.astype(np.int64)
@@ -23,7 +30,9 @@ def _index_array(name, value):
     return array
 
 
-def _check_out(out, shape, arrays):
+def _check_out(
+    out: Sequence[core.GPUArray], shape: tuple[int, ...] | None, arrays: Sequence[core.GPUArray]
+) -> None:
     """Raise TypeError or ValueError unless each of `out` has its array's dtype, and the shape."""
     for target, array in zip(out, arrays):
         if require_array("out", target).dtype != array.dtype:
@@ -32,7 +41,9 @@ def _check_out(out, shape, arrays):
             raise ValueError(f"out: expected shape {shape}, got {target.shape}")
 
 
-def _disjoint(arrays, targets, stream):
+def _disjoint(
+    arrays: Sequence[core.GPUArray], targets: Sequence[core.GPUArray], stream: StreamLike
+) -> list[core.GPUArray]:
     """Return the arrays, with copies of those that overlap `targets`."""
     return [
         in_c_order(array, stream)
@@ -42,17 +53,24 @@ def _disjoint(arrays, targets, stream):
     ]
 
 
-def _disjoint_index(indices, targets, stream):
+def _disjoint_index(indices: Array, targets: Sequence[core.GPUArray], stream: StreamLike) -> Array:
     """Return the index array, or a copy if it overlaps `targets`."""
     return indices if isinstance(indices, np.ndarray) else _disjoint([indices], targets, stream)[0]
 
 
-def _flat(array, indices, **more):
+def _flat(array: core.GPUArray, indices: core.GPUArray, **more: Any) -> Index:
     """Make an Index into all elements of an array."""
     return Index(indices, indices.strides, array.shape, array.strides, **more)
 
 
-def take(a, indices, out=None, stream=None, axis=None, mode="raise"):
+def take(
+    a: core.GPUArray,
+    indices: Indices,
+    out: core.GPUArray | None = None,
+    stream: StreamLike = None,
+    axis: Int | None = None,
+    mode: Mode = "raise",
+) -> core.GPUArray:
     """Take elements by flat indices, or along an axis.
 
     Parameters
@@ -93,32 +111,39 @@ def take(a, indices, out=None, stream=None, axis=None, mode="raise"):
     array([30, 10, 30])
     """
     if out is None:
-        taken = core._take(a, indices, axis, mode, stream)
+        taken: core.GPUArray = core._take(a, indices, axis, mode, stream)
         if taken is not NotImplemented:
             return taken
     return _take(a, indices, out, stream, axis, mode)
 
 
 @beside_first
-def _take(a, indices, out, stream, axis, mode):
+def _take(
+    a: core.GPUArray,
+    indices: Indices,
+    out: core.GPUArray | None,
+    stream: StreamLike,
+    axis: Int | None,
+    mode: Mode,
+) -> core.GPUArray:
     a = require_array("a", a)
-    indices = _index_array("indices", indices)
+    found = _index_array("indices", indices)
     if axis is None:
         before, after, own = 0, a.ndim, 0
     else:
         own = core._axis_index(axis, a.ndim)
         before, after = own, own + 1
-    shape = a.shape[:before] + indices.shape + a.shape[after:]
+    shape = a.shape[:before] + found.shape + a.shape[after:]
     if out is None:
         out = core.GPUArray(shape, a.dtype, a.allocator)
     else:
         _check_out([out], shape, [a])
-        a, indices = _disjoint([a], [out], stream)[0], _disjoint_index(indices, [out], stream)
+        a, found = _disjoint([a], [out], stream)[0], _disjoint_index(found, [out], stream)
     lengths, steps = a.shape[before:after], a.strides[before:after]
-    indices = checked(indices, [(math.prod(lengths), 0)], own, mode, stream)
-    nothing = (0,) * indices.ndim
-    strides = (0,) * before + indices.strides + (0,) * (a.ndim - after)
-    index = Index(indices, strides, lengths, steps)
+    numbers = checked(found, [(math.prod(lengths), 0)], own, mode, stream)
+    nothing = (0,) * numbers.ndim
+    strides = (0,) * before + numbers.strides + (0,) * (a.ndim - after)
+    index = Index(numbers, strides, lengths, steps)
     read = (a._address, a.strides[:before] + nothing + a.strides[after:])
     target = (out._address, out.strides)
     gather(shape, (a, out), target, read, [index], mode=mode, stream=stream)
@@ -126,7 +151,13 @@ def _take(a, indices, out, stream, axis, mode):
 
 
 @beside_first
-def put(a, indices, values, stream=None, mode="raise"):
+def put(
+    a: core.GPUArray,
+    indices: Indices,
+    values: core.GPUArray | ArrayLike,
+    stream: StreamLike = None,
+    mode: Mode = "raise",
+) -> None:
     """Assign ``a[indices] = values`` by flat indices, as numpy.put.
 
     Parameters
@@ -160,32 +191,37 @@ def put(a, indices, values, stream=None, mode="raise"):
     array([ 1, 20,  3])
     """
     a = require_array("a", a)
-    indices = _index_array("indices", indices)
+    found = _index_array("indices", indices)
     if not isinstance(values, core.GPUArray):
         values = np.asarray(values).astype(a.dtype)
     elif values.dtype != a.dtype:
         raise TypeError(f"values: expected dtype {a.dtype}, got {values.dtype}")
     is_known = values.ndim == 0 or isinstance(values, core.GPUArray)
-    if is_known and core._put(a, indices, values, mode, stream):
+    if is_known and core._put(a, found, values, mode, stream):
         return
     if isinstance(values, np.ndarray):
         values = core.to_gpu(values)
-    if indices.size == 0 or values.size == 0:
+    if found.size == 0 or values.size == 0:
         return
-    indices = checked(_disjoint_index(indices, [a], stream), [(a.size, 0)], 0, mode, stream)
+    numbers = checked(_disjoint_index(found, [a], stream), [(a.size, 0)], 0, mode, stream)
     values = _disjoint([values], [a], stream)[0]
-    if values.shape != indices.shape:
-        places = np.arange(indices.size).reshape(indices.shape) % values.size
+    if values.shape != numbers.shape:
+        places = np.arange(numbers.size).reshape(numbers.shape) % values.size
         values = take(values, places, stream=stream)
         core._keep_for_callers_graph(values, stream)
-    index = _flat(a, indices, scatters=True)
-    target = (a._address, (0,) * indices.ndim)
+    index = _flat(a, numbers, scatters=True)
+    target = (a._address, (0,) * numbers.ndim)
     read = (values._address, values.strides)
-    gather(indices.shape, (a, values), target, read, [index], mode=mode, stream=stream)
+    gather(numbers.shape, (a, values), target, read, [index], mode=mode, stream=stream)
 
 
 @beside_first
-def multi_take(arrays, indices, out=None, stream=None):
+def multi_take(
+    arrays: Sequence[core.GPUArray],
+    indices: Indices,
+    out: Sequence[core.GPUArray] | None = None,
+    stream: StreamLike = None,
+) -> list[core.GPUArray]:
     """Take the elements at the same indices from several arrays.
 
     ``out[k][i] = arrays[k][indices[i]]``, for all k and i.
@@ -214,12 +250,17 @@ def multi_take(arrays, indices, out=None, stream=None):
     >>> gpuarray.multi_take([a, a + 1], [2, 0])
     [array([30, 10]), array([31, 11])]
     """
-    indices = _one_axis("indices", indices)
-    return _multi_gather(arrays, None, indices, out=out, stream=stream)
+    return _multi_gather(arrays, None, _one_axis("indices", indices), out=out, stream=stream)
 
 
 @beside_first
-def multi_put(arrays, dest_indices, dest_shape=None, out=None, stream=None):
+def multi_put(
+    arrays: Sequence[core.GPUArray],
+    dest_indices: Indices,
+    dest_shape: Shape | None = None,
+    out: Sequence[core.GPUArray] | None = None,
+    stream: StreamLike = None,
+) -> list[core.GPUArray]:
     """Put the elements of several arrays at the same indices.
 
     ``out[k][dest_indices[i]] = arrays[k][i]``, for all k and i.
@@ -250,20 +291,25 @@ def multi_put(arrays, dest_indices, dest_shape=None, out=None, stream=None):
     >>> gpuarray.multi_put([a], [2, 0], dest_shape=3)
     [array([2, 0, 1])]
     """
-    dest_indices = _one_axis("dest_indices", dest_indices)
+    dest = _one_axis("dest_indices", dest_indices)
     for k, array in enumerate(arrays):
-        if require_array(f"arrays[{k}]", array).shape != dest_indices.shape:
+        if require_array(f"arrays[{k}]", array).shape != dest.shape:
             raise ValueError(
-                f"arrays[{k}] has shape {array.shape}, dest_indices {dest_indices.shape}: "
-                "expected the same"
+                f"arrays[{k}] has shape {array.shape}, dest_indices {dest.shape}: expected the same"
             )
-    return _multi_gather(arrays, dest_indices, None, dest_shape, out, stream)
+    return _multi_gather(arrays, dest, None, dest_shape, out, stream)
 
 
 @beside_first
 def multi_take_put(
-    arrays, dest_indices, src_indices, dest_shape=None, out=None, stream=None, src_offsets=None
-):
+    arrays: Sequence[core.GPUArray],
+    dest_indices: Indices,
+    src_indices: Indices,
+    dest_shape: Shape | None = None,
+    out: Sequence[core.GPUArray] | None = None,
+    stream: StreamLike = None,
+    src_offsets: Sequence[Int] | None = None,
+) -> list[core.GPUArray]:
     """Take elements of several arrays at given indices, and put them at other indices.
 
     ``out[k][dest_indices[i]] = arrays[k][src_indices[i] + src_offsets[k]]``, for all k and i.
@@ -304,38 +350,46 @@ def multi_take_put(
     >>> gpuarray.multi_take_put([a], [0, 2], [1, 1], dest_shape=3)
     [array([20,  0, 20])]
     """
-    dest_indices = _one_axis("dest_indices", dest_indices)
-    src_indices = _one_axis("src_indices", src_indices)
-    if dest_indices.dtype != src_indices.dtype:
+    dest = _one_axis("dest_indices", dest_indices)
+    src = _one_axis("src_indices", src_indices)
+    if dest.dtype != src.dtype:
         raise TypeError(
-            f"dest_indices has dtype {dest_indices.dtype}, src_indices {src_indices.dtype}: "
-            "expected the same"
+            f"dest_indices has dtype {dest.dtype}, src_indices {src.dtype}: expected the same"
         )
-    if dest_indices.shape != src_indices.shape:
+    if dest.shape != src.shape:
         raise ValueError(
-            f"dest_indices has shape {dest_indices.shape}, src_indices {src_indices.shape}: "
-            "expected the same"
+            f"dest_indices has shape {dest.shape}, src_indices {src.shape}: expected the same"
         )
-    offsets = [0] * len(arrays) if src_offsets is None else list(src_offsets)
-    _checked_length("src_offsets", offsets, arrays)
-    offsets = [integer("src_offsets", offset) for offset in offsets]
-    return _multi_gather(arrays, dest_indices, src_indices, dest_shape, out, stream, offsets)
+    given = [0] * len(arrays) if src_offsets is None else list(src_offsets)
+    _checked_length("src_offsets", given, arrays)
+    offsets = [integer("src_offsets", offset) for offset in given]
+    return _multi_gather(arrays, dest, src, dest_shape, out, stream, offsets)
 
 
-def _one_axis(name, indices):
-    indices = _index_array(name, indices)
-    if indices.ndim != 1:
-        raise ValueError(f"{name}: expected one axis, got shape {indices.shape}")
-    return indices
+def _one_axis(name: str, indices: Indices) -> Array:
+    found = _index_array(name, indices)
+    if found.ndim != 1:
+        raise ValueError(f"{name}: expected one axis, got shape {found.shape}")
+    return found
 
 
-def _checked_length(name, values, arrays):
+def _checked_length(
+    name: str, values: Sequence[Any], arrays: Sequence[core.GPUArray]
+) -> Sequence[Any]:
     if len(values) != len(arrays):
         raise ValueError(f"{name}: expected as many as arrays, {len(arrays)}, got {len(values)}")
     return values
 
 
-def _multi_gather(arrays, dest, src, dest_shape=None, out=None, stream=None, offsets=None):
+def _multi_gather(
+    arrays: Sequence[core.GPUArray],
+    dest: Array | None,
+    src: Any,
+    dest_shape: Shape | None = None,
+    out: Sequence[core.GPUArray] | None = None,
+    stream: StreamLike = None,
+    offsets: Sequence[int] | None = None,
+) -> list[core.GPUArray]:
     """Check all arguments, then move the elements; without `dest` or `src`, in sequence."""
     arrays = [require_array(f"arrays[{k}]", array) for k, array in enumerate(arrays)]
     if dest is None:
@@ -360,7 +414,9 @@ def _multi_gather(arrays, dest, src, dest_shape=None, out=None, stream=None, off
         dest = checked(dest, {(array.size, 0) for array in out}, 0, stream=stream)
     shape = (src if dest is None else dest).shape
     for array, target, offset in zip(arrays, out, offsets):
-        to, read, indices = (target._address, (0,)), (array._address, (0,)), []
+        to: Positions = (target._address, (0,))
+        read: Positions = (array._address, (0,))
+        indices: list[Index] = []
         if src is None:
             read = (array._address, array.strides)
         else:

@@ -1,10 +1,16 @@
 """Copies of items to and from the positions that index arrays select, and checks of indices."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from PyGPU._runtime import core
+
+if TYPE_CHECKING:
+    from PyGPU._types import Array, HostArray, Mode, Positions, StreamLike
 
 _INDEX_TYPES = frozenset(map(np.dtype, (np.int32, np.uint32, np.int64)))
 _MODES = ("raise", "clip", "wrap")
@@ -13,15 +19,24 @@ _MODES = ("raise", "clip", "wrap")
 class Index(NamedTuple):
     """An index array, and the axes that its values index (in C order)."""
 
-    array: "core.GPUArray"  # as `checked` returns it
-    strides: "tuple[int, ...]"  # strides of the index array, for each axis of the loop
-    lengths: "tuple[int, ...]"  # lengths of the axes that the values index
-    steps: "tuple[int, ...]"  # strides of these axes, in bytes
+    array: core.GPUArray  # as `checked` returns it
+    strides: tuple[int, ...]  # strides of the index array, for each axis of the loop
+    lengths: tuple[int, ...]  # lengths of the axes that the values index
+    steps: tuple[int, ...]  # strides of these axes, in bytes
     scatters: bool = False  # the values select positions of the target; else of the source
     offset: int = 0  # added to each value
 
 
-def gather(shape, arrays, target, source, indices=(), mask=None, mode="raise", stream=None):
+def gather(
+    shape: Sequence[int],
+    arrays: Sequence[core.GPUArray],
+    target: Positions,
+    source: Positions,
+    indices: Sequence[Index] = (),
+    mask: Positions | None = None,
+    mode: Mode = "raise",
+    stream: StreamLike = None,
+) -> None:
     """Copy items from source positions to target positions.
 
     Parameters
@@ -45,7 +60,13 @@ def gather(shape, arrays, target, source, indices=(), mask=None, mode="raise", s
     core._gather(shape, arrays[0].itemsize, target, source, indices, mask, mode, stream, arrays)
 
 
-def checked(indices, bounds, axis, mode="raise", stream=None):
+def checked(
+    indices: Array,
+    bounds: Iterable[tuple[int, int]],
+    axis: int,
+    mode: Mode = "raise",
+    stream: StreamLike = None,
+) -> core.GPUArray:
     """Check index arrays, and return them on the device, ready for :class:`Index`.
 
     Parameters
@@ -73,34 +94,35 @@ def checked(indices, bounds, axis, mode="raise", stream=None):
     """
     if mode not in _MODES:
         raise ValueError(f"mode={mode!r}: expected one of {', '.join(map(repr, _MODES))}")
-    on_host = isinstance(indices, np.ndarray)
-    if not on_host and indices.dtype not in _INDEX_TYPES:
-        indices = indices.astype(np.int64, stream=stream)
-        core._keep_for_callers_graph(indices, stream)
-    if indices.size and mode == "raise" and not on_host and not indices.flags.forc:
-        indices = in_c_order(indices, stream)
+    if not isinstance(indices, np.ndarray):
+        if indices.dtype not in _INDEX_TYPES:
+            indices = indices.astype(np.int64, stream=stream)
+            core._keep_for_callers_graph(indices, stream)
+        if indices.size and mode == "raise" and not indices.flags.forc:
+            indices = in_c_order(indices, stream)
     for count, offset in bounds if indices.size else ():
         if count == 0:
             raise IndexError(f"no index is valid for axis {axis} with size 0")
         if mode != "raise":
             continue
-        if on_host:
+        wrong: int | None
+        if isinstance(indices, np.ndarray):
             wrong = _wrong_on_host(indices, count, offset)
         else:
             wrong = core._find_invalid_index(indices, count, offset, stream) or None
         if wrong is not None:
             raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {count}")
-    if on_host:
+    if isinstance(indices, np.ndarray):
         return core.to_gpu(np.array(indices, np.int64, order="C"))
     return indices
 
 
-def _wrong_on_host(indices, count, offset):
+def _wrong_on_host(indices: HostArray, count: int, offset: int) -> int | None:
     low, high = int(indices.min()) + offset, int(indices.max()) + offset
     return high if high >= count else low if low < -count else None
 
 
-def in_c_order(array, stream):
+def in_c_order(array: core.GPUArray, stream: StreamLike) -> core.GPUArray:
     """Return a copy in C order, made on the stream."""
     copied = core.empty_like(array, order="C")
     core._keep_for_callers_graph(copied, stream)

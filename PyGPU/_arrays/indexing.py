@@ -6,7 +6,10 @@ values are assigned to one element, any one of them is stored; of a structure, p
 several.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,29 +23,30 @@ _MOST_INT32 = 1 << 31
 class _Part(NamedTuple):
     """A mask or index array of a key."""
 
-    array: object  # GPUArray or ndarray
-    axes: "tuple[int, ...]"  # axes of the view that the part indexes
+    array: Any  # GPUArray or ndarray
+    axes: tuple[int, ...]  # axes of the view that the part indexes
     own_axis: int  # the first of these axes, counted in the array that is indexed
 
 
 class _Selection(NamedTuple):
     """The selection that a key makes of an array."""
 
-    view: "core.GPUArray"  # the array indexed by the key's ints and slices only
-    parts: "list[_Part]"
+    view: core.GPUArray  # the array indexed by the key's ints and slices only
+    parts: list[_Part]
     position: int  # position of the parts' axes among the other axes of the result
 
 
 class _Loop(NamedTuple):
     """The loop over the selected elements."""
 
-    shape: "tuple[int, ...]"
-    strides: "tuple[int, ...]"  # strides of the view
-    indices: "list[Index]"
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]  # strides of the view
+    indices: list[Index]
 
 
-def _part_of(item):
+def _part_of(item: Any) -> Any:
     """Convert an item of a key to an array of bools or integers; return other items unchanged."""
+    array: Any
     if isinstance(item, core.GPUArray):
         array = item
     elif isinstance(item, (np.ndarray, np.bool_, bool, list, tuple)):
@@ -65,18 +69,18 @@ def _part_of(item):
     return array
 
 
-def _is_array(item):
+def _is_array(item: object) -> bool:
     return isinstance(item, (core.GPUArray, np.ndarray))
 
 
-def _axes_indexed_by(item):
+def _axes_indexed_by(item: Any) -> int:
     """Return the number of the array's axes that an item of a key indexes."""
     if item is None or item is Ellipsis:
         return 0
     return item.ndim if _is_array(item) and item.dtype == np.bool_ else 1
 
 
-def _items(array, key):
+def _items(array: core.GPUArray, key: Any) -> list[Any]:
     """Return the items of a key, with the slices that ``...`` represents inserted after it."""
     items = [_part_of(item) for item in (key if isinstance(key, tuple) else (key,))]
     ellipses = [position for position, item in enumerate(items) if item is Ellipsis]
@@ -90,7 +94,7 @@ def _items(array, key):
     return items
 
 
-def _selection(array, key):
+def _selection(array: core.GPUArray, key: Any) -> _Selection:
     """Split a key into the part that a view can do and the parts that need a kernel.
 
     The parts' axes take the position of the parts in the key. If anything but ints is between the
@@ -119,7 +123,7 @@ def _selection(array, key):
     return _Selection(view, parts, places[0] if len(places) == 1 else 0)
 
 
-def _check_mask(part, view):
+def _check_mask(part: _Part, view: core.GPUArray) -> None:
     for own, (axis, length) in enumerate(zip(part.axes, part.array.shape), part.own_axis):
         if view.shape[axis] != length:
             raise IndexError(
@@ -128,12 +132,12 @@ def _check_mask(part, view):
             )
 
 
-def _mask_indices(mask):
+def _mask_indices(mask: core.GPUArray) -> core.GPUArray:
     # Indices of 32 bits halve the memory traffic.
     return select.nonzero_flat(mask, np.int32 if mask.size <= _MOST_INT32 else np.int64)
 
 
-def _indices_of(part, view):
+def _indices_of(part: _Part, view: core.GPUArray) -> Any:
     """Return the indices that a part selects; a mask's indices are on the device and valid."""
     array = part.array
     if array.dtype != np.bool_:
@@ -145,19 +149,21 @@ def _indices_of(part, view):
     return core.to_gpu(np.flatnonzero(host).astype(np.int64))
 
 
-def _checked(part, indices, view):
+def _checked(part: _Part, indices: Any, view: core.GPUArray) -> Any:
     if part.array.dtype == np.bool_:
         return indices
     return checked(indices, [(view.shape[part.axes[0]], 0)], part.own_axis)
 
 
-def _broadcast_strides(strides, shape, whole):
+def _broadcast_strides(
+    strides: Sequence[int], shape: Sequence[int], whole: Sequence[int]
+) -> tuple[int, ...]:
     """Return the strides of an array broadcast to the shape `whole`."""
     own = [0 if length == 1 else stride for stride, length in zip(strides, shape)]
     return (0,) * (len(whole) - len(own)) + tuple(own)
 
 
-def _loop(selection, scatters=False):
+def _loop(selection: _Selection, scatters: bool = False) -> _Loop:
     view, position = selection.view, selection.position
     found = [_indices_of(part, view) for part in selection.parts]
     shapes = [indices.shape for indices in found]
@@ -196,7 +202,7 @@ def _loop(selection, scatters=False):
     )
 
 
-def _rows(array, key):
+def _rows(array: core.GPUArray, key: Any) -> core.GPUArray | None:
     """Return ``array[key]`` if the key is a mask of rows, without the general loop; else None."""
     is_mask = isinstance(key, core.GPUArray) and key.dtype == np.bool_
     if not is_mask or array.ndim < 2 or key.shape != array.shape[:1]:
@@ -206,7 +212,7 @@ def _rows(array, key):
 
 
 @beside_first
-def get_item(array, key):
+def get_item(array: core.GPUArray, key: Any) -> core.GPUArray:
     """Return ``array[key]``: a copy if the key contains masks or index arrays, else a view.
 
     Parameters
@@ -239,7 +245,7 @@ def get_item(array, key):
     return out
 
 
-def _value_for(array, value):
+def _value_for(array: core.GPUArray, value: Any) -> core.GPUArray:
     """Convert an assigned value to a device array of the array's dtype."""
     dtype = array.dtype
     is_array = isinstance(value, core.GPUArray) or (isinstance(value, np.ndarray) and value.ndim)
@@ -261,10 +267,11 @@ def _value_for(array, value):
         value = host
     if isinstance(value, np.ndarray):
         return core.to_gpu(value)
-    return value.copy() if core._overlap(value, array) else value
+    found: core.GPUArray = value
+    return found.copy() if core._overlap(found, array) else found
 
 
-def _strides_over(shape, value):
+def _strides_over(shape: Sequence[int], value: core.GPUArray) -> tuple[int, ...]:
     """Return the strides of `value` broadcast to `shape`; excess axes must have length one."""
     extra = max(value.ndim - len(shape), 0)
     own = value.shape[extra:]
@@ -277,7 +284,7 @@ def _strides_over(shape, value):
 
 
 @beside_first
-def set_item(array, key, value):
+def set_item(array: core.GPUArray, key: Any, value: Any) -> None:
     """Assign ``array[key] = value``, for the keys of :func:`get_item`.
 
     Parameters
@@ -315,7 +322,7 @@ def set_item(array, key, value):
     gather(loop.shape, (view, value), target, read, loop.indices)
 
 
-def _assign_by_mask(selection, value):
+def _assign_by_mask(selection: _Selection, value: core.GPUArray) -> bool:
     """Assign by a single mask without counting its true elements, if the value allows it.
 
     Returns

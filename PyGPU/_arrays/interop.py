@@ -1,8 +1,16 @@
 """Arrays of other libraries as GPUArrays without a copy: DLPack and the CUDA array interface."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from PyGPU._runtime import capabilities, core, errors, order_after, state
+
+if TYPE_CHECKING:
+    from PyGPU._types import DType, HasCudaArrayInterface, HasDLPack, Int, StreamLike
 
 # DLPack's codes of memory kinds, then the kinds of this target.
 _KINDS = {
@@ -20,7 +28,14 @@ _NULL_STREAM = capabilities.dlpack_null_stream
 _LEGACY = 1  # the null stream's number in the CUDA array interface
 
 
-def from_dlpack(x, /, *, device=None, copy=None, stream=None):
+def from_dlpack(
+    x: HasDLPack,
+    /,
+    *,
+    device: Int | tuple[int, int] | None = None,
+    copy: bool | None = None,
+    stream: StreamLike = None,
+) -> core.GPUArray:
     """Import an array of another library by DLPack, as a GPUArray in the same memory.
 
     Work that the other library has enqueued on the array comes first, in the order of the null
@@ -90,7 +105,9 @@ def from_dlpack(x, /, *, device=None, copy=None, stream=None):
     return array.copy() if copy else array
 
 
-def asarray(x, *, stream=None):
+def asarray(
+    x: core.GPUArray | HasCudaArrayInterface | HasDLPack, *, stream: StreamLike = None
+) -> core.GPUArray:
     """Return a GPUArray that shares the memory of `x`.
 
     Parameters
@@ -137,14 +154,14 @@ def asarray(x, *, stream=None):
     if interface is not None and (_version(interface) >= 3 or not has_dlpack):
         return _from_interface(x, interface, stream)
     if has_dlpack:
-        return from_dlpack(x, stream=stream)
+        return from_dlpack(x, stream=stream)  # type: ignore[arg-type]
     raise TypeError(
         "asarray: expected a GPUArray or an object with __cuda_array_interface__ or __dlpack__, "
         f"got {type(x).__name__}; to_gpu(numpy.asarray(x)) copies data of the host"
     )
 
 
-def _device_number(x, kind, number):
+def _device_number(x: object, kind: int, number: int) -> int:
     """Return the number of the device that `x` is on."""
     if kind not in _REACHED:
         where = _KINDS.get(kind, f"a device of DLPack's type {kind}")
@@ -165,7 +182,7 @@ def _device_number(x, kind, number):
     return number
 
 
-def _requested_number(device):
+def _requested_number(device: Int | tuple[int, int]) -> int:
     """Return the number of the device that `device` names."""
     if isinstance(device, tuple):
         kind, number = (int(part) for part in device)
@@ -180,10 +197,10 @@ def _requested_number(device):
     return device.__index__()
 
 
-def _capsule(x, copy):
+def _capsule(x: Any, copy: bool | None) -> Any:
     """Export `x` as a DLPack capsule whose data is ready in the order of the null stream."""
     asked = {} if _NULL_STREAM is None else {"stream": _NULL_STREAM}
-    newer = {"max_version": (1, 1)}
+    newer: dict[str, Any] = {"max_version": (1, 1)}
     if copy is False:
         newer["copy"] = False
     try:
@@ -192,13 +209,13 @@ def _capsule(x, copy):
         return x.__dlpack__(**asked)
 
 
-def _order(stream, array):
+def _order(stream: StreamLike, array: core.GPUArray) -> None:
     """Make `stream` wait for the work of the null stream of the array's device."""
     if stream is not None and array.size > 0:
         order_after(stream, None)
 
 
-def _from_interface(x, interface, stream):
+def _from_interface(x: object, interface: Mapping[str, Any], stream: StreamLike) -> core.GPUArray:
     """Make a GPUArray of the memory that ``__cuda_array_interface__`` describes."""
     if interface.get("mask") is not None:
         raise BufferError("asarray: the array has a mask; a GPUArray cannot have one")
@@ -232,13 +249,14 @@ def _from_interface(x, interface, stream):
     return array
 
 
-def _version(interface):
-    return interface.get("version", 0)
+def _version(interface: Mapping[str, Any]) -> int:
+    version: int = interface.get("version", 0)
+    return version
 
 
-def _dtype(interface):
-    dtype = np.dtype(interface["typestr"])
+def _dtype(interface: Mapping[str, Any]) -> DType:
+    dtype: DType = np.dtype(interface["typestr"])
     descr = interface.get("descr")
     if dtype.kind == "V" and descr is not None and descr != [("", interface["typestr"])]:
-        return np.dtype(descr)
+        dtype = np.dtype(descr)
     return dtype

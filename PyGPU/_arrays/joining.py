@@ -1,9 +1,19 @@
 """Joining, transposing, reshaping and reversing arrays."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from PyGPU._runtime import beside_first, core
 
+if TYPE_CHECKING:
+    from PyGPU._types import AllocatorLike, Int, Shape, StreamLike
 
-def concatenate(arrays, axis=0, allocator=None):
+
+def concatenate(
+    arrays: Sequence[core.GPUArray], axis: Int = 0, allocator: AllocatorLike | None = None
+) -> core.GPUArray:
     """Join arrays along an existing axis.
 
     Parameters
@@ -41,7 +51,9 @@ def concatenate(arrays, axis=0, allocator=None):
     return core._concatenate(arrays, axis, allocator)
 
 
-def stack(arrays, axis=0, allocator=None):
+def stack(
+    arrays: Sequence[core.GPUArray], axis: Int = 0, allocator: AllocatorLike | None = None
+) -> core.GPUArray:
     """Join arrays of one shape along a new axis.
 
     Parameters
@@ -79,7 +91,7 @@ def stack(arrays, axis=0, allocator=None):
     return core._stack(arrays, axis, allocator)
 
 
-def transpose(a, axes=None):
+def transpose(a: core.GPUArray, axes: Shape | None = None) -> core.GPUArray:
     """Return a view with permuted axes, ``a.transpose(axes)``.
 
     Parameters
@@ -105,7 +117,7 @@ def transpose(a, axes=None):
     return a.transpose(axes)
 
 
-def reshape(a, *shape, order="C"):
+def reshape(a: core.GPUArray, *shape: Shape, order: str = "C") -> core.GPUArray:
     """Return the elements in another shape, ``a.reshape(*shape, order=order)``.
 
     Parameters
@@ -134,7 +146,7 @@ def reshape(a, *shape, order="C"):
 
 
 @beside_first
-def reverse(self, stream=None):
+def reverse(self: core.GPUArray, stream: StreamLike = None) -> core.GPUArray:
     """Return a new array with the elements in reverse order along every axis.
 
     Parameters

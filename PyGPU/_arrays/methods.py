@@ -1,5 +1,10 @@
 """Elementwise methods of GPUArray: parts of complex numbers, mul_add and clip."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from PyGPU._arrays import tracing
@@ -8,10 +13,13 @@ from PyGPU._driver import Event
 from PyGPU._kernels import result_dtypes
 from PyGPU._runtime import core, require_array
 
+if TYPE_CHECKING:
+    from PyGPU._types import Number, Operand, StreamLike
+
 _BOOL = np.dtype(np.bool_)
 
 
-def real(self):
+def real(self: core.GPUArray) -> core.GPUArray:
     """The real parts: a new array, or the array itself if its dtype is real.
 
     Examples
@@ -26,7 +34,7 @@ def real(self):
     return run("real", (self,), (self.dtype,), result_dtypes(np.real, (self.dtype,)))
 
 
-def imag(self):
+def imag(self: core.GPUArray) -> core.GPUArray:
     """The imaginary parts: a new array, of zeros if the array's dtype is real.
 
     Examples
@@ -43,7 +51,7 @@ def imag(self):
     return run("imag", (self,), (self.dtype,), result_dtypes(np.imag, (self.dtype,)))
 
 
-def conj(self, out=None):
+def conj(self: core.GPUArray, out: core.GPUArray | None = None) -> core.GPUArray:
     """Return the complex conjugate: a new array or `out`; the array itself if it is real.
 
     Parameters
@@ -66,7 +74,15 @@ def conj(self, out=None):
     return self if self.dtype.kind != "c" else apply("conjugate", self, out=out)
 
 
-def mul_add(self, selffac, other, otherfac, add_timer=None, stream=None, out=None):
+def mul_add(
+    self: core.GPUArray,
+    selffac: Number,
+    other: core.GPUArray,
+    otherfac: Number,
+    add_timer: Callable[[int, Callable[[], float]], object] | None = None,
+    stream: StreamLike = None,
+    out: core.GPUArray | None = None,
+) -> core.GPUArray:
     """Compute ``selffac * self + otherfac * other`` in one kernel.
 
     Parameters
@@ -105,14 +121,15 @@ def mul_add(self, selffac, other, otherfac, add_timer=None, stream=None, out=Non
     array([11., 22.])
     """
     require_array("other", other)
-    start, end = (Event(), Event()) if add_timer else (None, None)
-    if start:
-        start.record(stream)
+    events = (Event(), Event()) if add_timer else None
+    if events:
+        events[0].record(stream)
     result = apply("mul_add", selffac, self, otherfac, other, out=out, stream=stream)
-    if start:
+    if add_timer and events:
+        start, end = events
         end.record(stream)
 
-        def seconds():
+        def seconds() -> float:
             end.synchronize()
             return end.time_since(start) * 1e-3
 
@@ -120,20 +137,34 @@ def mul_add(self, selffac, other, otherfac, add_timer=None, stream=None, out=Non
     return result
 
 
-def _axpbyz(self, selffac, other, otherfac, out, add_timer=None, stream=None):
+def _axpbyz(
+    self: core.GPUArray,
+    selffac: Number,
+    other: core.GPUArray,
+    otherfac: Number,
+    out: core.GPUArray | None,
+    add_timer: Callable[[int, Callable[[], float]], object] | None = None,
+    stream: StreamLike = None,
+) -> core.GPUArray:
     """Call :func:`mul_add` with a required `out`: an old name that PyCUDA's programs call."""
     return mul_add(self, selffac, other, otherfac, add_timer, stream, out)
 
 
-def _at_least(bound, least):
+def _at_least(bound: Any, least: int) -> Any:
     return least if type(bound) is int and bound < least else bound
 
 
-def _at_most(bound, most):
+def _at_most(bound: Any, most: int) -> Any:
     return most if type(bound) is int and bound > most else bound
 
 
-def clip(self, min=None, max=None, out=None, stream=None):
+def clip(
+    self: core.GPUArray,
+    min: Operand | None = None,
+    max: Operand | None = None,
+    out: core.GPUArray | None = None,
+    stream: StreamLike = None,
+) -> core.GPUArray:
     """Limit the elements to the range from `min` to `max`; NaN stays NaN.
 
     Parameters

@@ -11,6 +11,11 @@ scalar on the left to an array without axes. Such an array identifies an operato
 creates it in no other case.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
 import numpy as np
 
 from PyGPU._arrays import numpy_functions as functions
@@ -21,27 +26,27 @@ from PyGPU._runtime import core
 GPUArray = core.GPUArray
 
 # Ufuncs that an operator of GPUArray computes in the same way, with less overhead.
-_OPERATORS: dict[np.ufunc, object] = {
+_OPERATORS: dict[np.ufunc, Callable[..., Any]] = {
     **{np.add: GPUArray.__add__, np.subtract: GPUArray.__sub__, np.multiply: GPUArray.__mul__},
     **{np.divide: GPUArray.__truediv__, np.power: GPUArray.__pow__},
     **{np.negative: GPUArray.__neg__, np.absolute: GPUArray.__abs__},
 }
 _WEAK = (int, float)  # types that need no further check to be a number
 _OPERANDS = GPUArray, int, float, np.generic
-_REFLECTED = {
+_REFLECTED: dict[np.ufunc, Callable[..., Any]] = {
     **{np.equal: GPUArray.__eq__, np.not_equal: GPUArray.__ne__},
     **{np.less: GPUArray.__gt__, np.less_equal: GPUArray.__ge__},
     **{np.greater: GPUArray.__lt__, np.greater_equal: GPUArray.__le__},
 }
 
 
-def _is_foreign(value):
+def _is_foreign(value: object) -> bool:
     """Test whether the value's class, not one of ours, defines ``__array_ufunc__``."""
     ours = GPUArray, np.ndarray, np.generic, tracing.Number
     return not isinstance(value, ours) and hasattr(type(value), "__array_ufunc__")
 
 
-def array_ufunc(self, ufunc, method, *inputs, **kwargs):
+def array_ufunc(self: GPUArray, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """Implement GPUArray.__array_ufunc__.
 
     Raises
@@ -91,7 +96,13 @@ def array_ufunc(self, ufunc, method, *inputs, **kwargs):
     return apply(UFUNCS[ufunc], *inputs, out=out, dtype=dtype, casting=casting)
 
 
-def array_function(self, func, types, args, kwargs):
+def array_function(
+    self: GPUArray,
+    func: Callable[..., Any],
+    types: Iterable[type],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
     """Implement GPUArray.__array_function__; raise TypeError for unimplemented functions."""
     if not all(issubclass(one, (GPUArray, np.ndarray)) for one in types):
         return NotImplemented

@@ -3,8 +3,12 @@
 A parameter of NumPy's function that is missing here raises TypeError.
 """
 
+from __future__ import annotations
+
 import inspect
 import operator
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,12 +29,15 @@ from PyGPU._arrays.rearranging import like
 from PyGPU._kernels import promoted
 from PyGPU._runtime import core, require_array
 
+if TYPE_CHECKING:
+    from PyGPU._types import Axis, Casting, DType, DTypeLike, Int, Operand, OrderLike, Shape
+
 _SCAN = "PyGPU.scan.InclusiveScanKernel"
 # Alternatives to suggest for functions that are not implemented.
 _ELSEWHERE = {"numpy.take": "PyGPU.gpuarray.take", "numpy.put": "PyGPU.gpuarray.put"}
 
 
-def not_implemented(name):
+def not_implemented(name: str) -> TypeError:
     """Make the TypeError for a function that is not implemented."""
     other = _SCAN if name.endswith(".accumulate") else _ELSEWHERE.get(name)
     advice = f"use {other}, or " if other else ""
@@ -40,7 +47,7 @@ def not_implemented(name):
     )
 
 
-def refuse_unknown(name, function, kwargs):
+def refuse_unknown(name: str, function: Callable[..., Any], kwargs: Iterable[str]) -> None:
     """Raise TypeError if `kwargs` has keywords that only NumPy's function has."""
     known = inspect.signature(function).parameters
     unknown = [keyword for keyword in kwargs if keyword not in known]
@@ -51,7 +58,12 @@ def refuse_unknown(name, function, kwargs):
         ) from None
 
 
-def _asked(function, a, dtype, out):
+def _asked(
+    function: Callable[..., Any],
+    a: core.GPUArray,
+    dtype: DTypeLike | None,
+    out: core.GPUArray | None,
+) -> DType | None:
     """Return the dtype of a reduction: without `out`, NumPy widens small integers."""
     dtype = None if dtype is None else np.dtype(dtype)
     if dtype is None and out is not None:
@@ -59,67 +71,119 @@ def _asked(function, a, dtype, out):
     return functions.result_dtype(function, require_array("a", a).dtype, dtype)
 
 
-def sum(a, axis=None, dtype=None, out=None, keepdims=False):
+def sum(
+    a: core.GPUArray,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out: core.GPUArray | None = None,
+    keepdims: bool = False,
+) -> core.GPUArray:
     dtype = _asked(np.sum, a, dtype, out)
     return reductions.sum(a, dtype, axis=axis, out=out, keepdims=keepdims)
 
 
-def prod(a, axis=None, dtype=None, out=None, keepdims=False):
+def prod(
+    a: core.GPUArray,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out: core.GPUArray | None = None,
+    keepdims: bool = False,
+) -> core.GPUArray:
     dtype = _asked(np.prod, a, dtype, out)
     return reductions.prod(a, dtype, axis=axis, out=out, keepdims=keepdims)
 
 
-def _over_numbers(function, name, a, axis, dtype, out, keepdims):
+def _over_numbers(
+    function: Callable[..., Any],
+    name: str,
+    a: core.GPUArray,
+    axis: Axis,
+    dtype: DTypeLike | None,
+    out: core.GPUArray | None,
+    keepdims: bool,
+) -> core.GPUArray:
     """Compute NumPy's sum or product without the NaNs; integers have none."""
     dtype = _asked(function, a, dtype, out)
     name = f"nan{name}" if require_array("a", a).dtype.kind in "fc" else name
     return core._reduce(name, a, axis, dtype, out, keepdims, None, None)
 
 
-def nansum(a, axis=None, dtype=None, out=None, keepdims=False):
+def nansum(
+    a: core.GPUArray,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out: core.GPUArray | None = None,
+    keepdims: bool = False,
+) -> core.GPUArray:
     return _over_numbers(np.sum, "sum", a, axis, dtype, out, keepdims)
 
 
-def nanprod(a, axis=None, dtype=None, out=None, keepdims=False):
+def nanprod(
+    a: core.GPUArray,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out: core.GPUArray | None = None,
+    keepdims: bool = False,
+) -> core.GPUArray:
     return _over_numbers(np.prod, "prod", a, axis, dtype, out, keepdims)
 
 
-def mean(a, axis=None, dtype=None, out=None, keepdims=False):
+def mean(
+    a: core.GPUArray,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out: core.GPUArray | None = None,
+    keepdims: bool = False,
+) -> core.GPUArray:
     dtype = _asked(np.mean, a, dtype, out)
     return reductions.mean(a, dtype, axis=axis, out=out, keepdims=keepdims)
 
 
-def max(a, axis=None, out=None, keepdims=False):
+def max(
+    a: core.GPUArray, axis: Axis = None, out: core.GPUArray | None = None, keepdims: bool = False
+) -> core.GPUArray:
     return statistics.extreme("max", a, axis, out, keepdims)
 
 
-def min(a, axis=None, out=None, keepdims=False):
+def min(
+    a: core.GPUArray, axis: Axis = None, out: core.GPUArray | None = None, keepdims: bool = False
+) -> core.GPUArray:
     return statistics.extreme("min", a, axis, out, keepdims)
 
 
-def nanmax(a, axis=None, out=None, keepdims=False):
+def nanmax(
+    a: core.GPUArray, axis: Axis = None, out: core.GPUArray | None = None, keepdims: bool = False
+) -> core.GPUArray:
     return reductions.max(a, axis=axis, out=out, keepdims=keepdims)
 
 
-def nanmin(a, axis=None, out=None, keepdims=False):
+def nanmin(
+    a: core.GPUArray, axis: Axis = None, out: core.GPUArray | None = None, keepdims: bool = False
+) -> core.GPUArray:
     return reductions.min(a, axis=axis, out=out, keepdims=keepdims)
 
 
-def any(a, axis=None, out=None, keepdims=False):
+def any(
+    a: core.GPUArray, axis: Axis = None, out: core.GPUArray | None = None, keepdims: bool = False
+) -> core.GPUArray:
     return reductions.any(a, axis=axis, out=out, keepdims=keepdims)
 
 
-def all(a, axis=None, out=None, keepdims=False):
+def all(
+    a: core.GPUArray, axis: Axis = None, out: core.GPUArray | None = None, keepdims: bool = False
+) -> core.GPUArray:
     return reductions.all(a, axis=axis, out=out, keepdims=keepdims)
 
 
-_REDUCTIONS: dict[np.ufunc, object] = {
+_REDUCTIONS: dict[np.ufunc, Callable[..., core.GPUArray]] = {
     **{np.add: sum, np.multiply: prod, np.maximum: max, np.minimum: min},
     **{np.fmax: nanmax, np.fmin: nanmin, np.logical_and: all, np.logical_or: any},
 }
 
 
-def reduce(ufunc, a, out=None, **kwargs):
+def reduce(
+    ufunc: np.ufunc, a: core.GPUArray, out: core.GPUArray | None = None, **kwargs: Any
+) -> core.GPUArray:
     """Compute ``ufunc.reduce``, along the first axis by default."""
     name = f"numpy.{ufunc.__name__}.reduce"
     if ufunc not in _REDUCTIONS:
@@ -134,14 +198,14 @@ def reduce(ufunc, a, out=None, **kwargs):
         raise
 
 
-def dot(a, b, out=None):
+def dot(a: core.GPUArray, b: core.GPUArray, out: core.GPUArray | None = None) -> core.GPUArray:
     for name, array in (("a", a), ("b", b)):
         if require_array(name, array).ndim != 1:
             raise TypeError(f"numpy.dot: {name}: expected an array of one axis, got {array.shape}")
     return reductions.dot(a, b, out=out)
 
 
-def where(condition, x=None, y=None):
+def where(condition: Operand, x: Operand | None = None, y: Operand | None = None) -> core.GPUArray:
     if x is None or y is None:
         raise not_implemented("numpy.where of a condition alone")
     return functions.where(condition, x, y)
@@ -150,7 +214,15 @@ def where(condition, x=None, y=None):
 _NOT_GIVEN = np._NoValue
 
 
-def clip(a, a_min=_NOT_GIVEN, a_max=_NOT_GIVEN, out=None, *, min=_NOT_GIVEN, max=_NOT_GIVEN):
+def clip(
+    a: core.GPUArray,
+    a_min: Any = _NOT_GIVEN,
+    a_max: Any = _NOT_GIVEN,
+    out: core.GPUArray | None = None,
+    *,
+    min: Any = _NOT_GIVEN,
+    max: Any = _NOT_GIVEN,
+) -> core.GPUArray:
     if a_min is a_max is _NOT_GIVEN:
         a_min, a_max = (None if one is _NOT_GIVEN else one for one in (min, max))
     elif a_min is _NOT_GIVEN or a_max is _NOT_GIVEN:
@@ -161,7 +233,7 @@ def clip(a, a_min=_NOT_GIVEN, a_max=_NOT_GIVEN, out=None, *, min=_NOT_GIVEN, max
     return methods.clip(require_array("a", a), a_min, a_max, out=out)
 
 
-def round(a, decimals=0, out=None):
+def round(a: core.GPUArray, decimals: Int = 0, out: core.GPUArray | None = None) -> core.GPUArray:
     """Round the elements to a number of decimals, halves to the even digit.
 
     Parameters
@@ -200,25 +272,30 @@ def round(a, decimals=0, out=None):
     return run(name, (a, factor), (compute, magnitude(compute)), (a.dtype,), out)
 
 
-def copy(a, order="K", subok=False):
+def copy(a: core.GPUArray, order: OrderLike = "K", subok: bool = False) -> core.GPUArray:
     if isinstance(a, tracing.Traced):
-        return a.copy(order)
+        return a.copy()
     copied = core.empty_like(a, order=order)
     copied[...] = a
     return copied
 
 
-def reshape(a, shape=None, order="C", *, newshape=None):
-    shape = newshape if shape is None else shape
-    shape = tuple(shape) if np.iterable(shape) else (shape,)
-    return a.reshape(shape, order=order)
+def reshape(
+    a: core.GPUArray,
+    shape: Shape | None = None,
+    order: OrderLike = "C",
+    *,
+    newshape: Shape | None = None,
+) -> core.GPUArray:
+    given: Any = newshape if shape is None else shape
+    return a.reshape(tuple(given) if np.iterable(given) else (given,), order=order)
 
 
-def ravel(a, order="C"):
+def ravel(a: core.GPUArray, order: str = "C") -> core.GPUArray:
     return a.ravel(order)
 
 
-def array_equal(a1, a2, equal_nan=False):
+def array_equal(a1: core.GPUArray, a2: core.GPUArray, equal_nan: bool = False) -> bool:
     if require_array("a1", a1).shape != require_array("a2", a2).shape:
         return False
     if equal_nan and {a1.dtype.kind, a2.dtype.kind} & set("fc"):
@@ -226,7 +303,9 @@ def array_equal(a1, a2, equal_nan=False):
     return bool(reductions.all(apply("equal", a1, a2)).get())
 
 
-def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+def isclose(
+    a: Operand, b: Operand, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> core.GPUArray:
     (compute, _), results = promoted("equal", tuple(map(functions.kind_of, (a, b))))
     if compute.kind not in "fc":
         compute = np.dtype(np.float64)
@@ -235,55 +314,82 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     return run(name, (a, b, rtol, atol), (compute, compute, size, size), results)
 
 
-def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+def allclose(
+    a: Operand, b: Operand, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> bool:
     return bool(reductions.all(isclose(a, b, rtol, atol, equal_nan)).get())
 
 
-def shape(a):
+def shape(a: core.GPUArray) -> tuple[int, ...]:
     return a.shape
 
 
-def ndim(a):
+def ndim(a: core.GPUArray) -> int:
     return a.ndim
 
 
-def size(a, axis=None):
+def size(a: core.GPUArray, axis: int | None = None) -> int:
     return a.size if axis is None else a.shape[axis]
 
 
-def iscomplexobj(x):
+def iscomplexobj(x: core.GPUArray) -> bool:
     return x.dtype.kind == "c"
 
 
-def _dtype_or_itself(value):
+def _dtype_or_itself(value: Any) -> Any:
     return value.dtype if isinstance(value, core.GPUArray) else value
 
 
-def result_type(*arrays_and_dtypes):
+def result_type(*arrays_and_dtypes: Any) -> DType:
     return np.result_type(*map(_dtype_or_itself, arrays_and_dtypes))
 
 
-def can_cast(from_, to, casting="safe"):
+def can_cast(from_: Any, to: DTypeLike, casting: Casting = "safe") -> bool:
     return np.can_cast(_dtype_or_itself(from_), to, casting)
 
 
-def zeros_like(a, dtype=None, order="K", subok=True, shape=None):
+def zeros_like(
+    a: core.GPUArray,
+    dtype: DTypeLike | None = None,
+    order: OrderLike = "K",
+    subok: bool = True,
+    shape: Shape | None = None,
+) -> core.GPUArray:
     if shape is not None:
         return like(a, core.zeros, dtype, order, shape)
     return core.zeros_like(a, dtype, order)
 
 
-def empty_like(prototype, dtype=None, order="K", subok=True, shape=None):
+def empty_like(
+    prototype: core.GPUArray,
+    dtype: DTypeLike | None = None,
+    order: OrderLike = "K",
+    subok: bool = True,
+    shape: Shape | None = None,
+) -> core.GPUArray:
     if shape is not None:
         return like(prototype, core.empty, dtype, order, shape)
     return core.empty_like(prototype, dtype, order)
 
 
-def ones_like(a, dtype=None, order="K", subok=True, shape=None):
+def ones_like(
+    a: core.GPUArray,
+    dtype: DTypeLike | None = None,
+    order: OrderLike = "K",
+    subok: bool = True,
+    shape: Shape | None = None,
+) -> core.GPUArray:
     return full_like(a, 1, dtype, order, subok, shape)
 
 
-def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
+def full_like(
+    a: core.GPUArray,
+    fill_value: Any,
+    dtype: DTypeLike | None = None,
+    order: OrderLike = "K",
+    subok: bool = True,
+    shape: Shape | None = None,
+) -> core.GPUArray:
     if shape is None:
         return ranges.full_like(a, fill_value, dtype, order)
     made = like(a, core.empty, dtype, order, shape)

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import copy
 import copyreg
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from PyGPU._runtime import core
+
+if TYPE_CHECKING:
+    from PyGPU._types import DType, HostArray
 
 GPUArray = core.GPUArray
 
 
-def _restored(ary, device=None, axes=None, kind=GPUArray, dtype=None):
+def _restored(
+    ary: HostArray,
+    device: int | None = None,
+    axes: Sequence[int] | None = None,
+    kind: type[GPUArray] = GPUArray,
+    dtype: DType | None = None,
+) -> GPUArray:
     """Return the array of a pickle.
 
     Parameters
@@ -39,7 +50,7 @@ def _restored(ary, device=None, axes=None, kind=GPUArray, dtype=None):
 _restored.__module__ = "PyGPU.gpuarray"
 
 
-def _exports_buffer(ary):
+def _exports_buffer(ary: Any) -> bool:
     """Report whether NumPy exports the memory; datetimes and ml_dtypes' dtypes have no format."""
     try:
         memoryview(ary)
@@ -48,20 +59,22 @@ def _exports_buffer(ary):
     return True
 
 
-def _state(array):
+def _state(array: Any) -> Any:
     """Return the attributes of a subclass's object, in the form that pickle accepts."""
     kind = type(array)
     if getattr(kind, "__getstate__", None) is not getattr(object, "__getstate__", None):
         return array.__getstate__()
     attributes = getattr(array, "__dict__", None) or None
-    names = [name for name in copyreg._slotnames(kind) if hasattr(array, name)]
+    slots = copyreg._slotnames(kind)  # type: ignore[attr-defined]
+    names = [name for name in slots if hasattr(array, name)]
     return (attributes, {name: getattr(array, name) for name in names}) if names else attributes
 
 
-def _set_state(array, state):
+def _set_state(array: Any, state: Any) -> None:
     """Set the attributes as pickle does."""
     if hasattr(array, "__setstate__"):
-        return array.__setstate__(state)
+        array.__setstate__(state)
+        return
     attributes, slots = state if isinstance(state, tuple) else (state, {})
     if attributes:
         vars(array).update(attributes)
@@ -69,7 +82,7 @@ def _set_state(array, state):
         setattr(array, name, value)
 
 
-def _reduce(self):
+def _reduce(self: GPUArray) -> tuple[Any, ...]:
     """Pickle the array as its elements on the host, its device, its class and its attributes.
 
     With protocol 5 the elements are a buffer, which ``buffer_callback`` receives without a copy.
@@ -97,7 +110,7 @@ def _reduce(self):
     return arguments if type(self) is GPUArray else (*arguments, _state(self))
 
 
-def _copy(self):
+def _copy(self: GPUArray) -> object:
     """Return a contiguous copy on the same device, of the same class and with its attributes."""
     copied = GPUArray.copy(self)
     if type(self) is GPUArray:
@@ -108,7 +121,7 @@ def _copy(self):
     return made
 
 
-def _deepcopy(self, memo):
+def _deepcopy(self: GPUArray, memo: dict[int, Any]) -> object:
     """Return a contiguous copy on the same device, with deep copies of its attributes."""
     copied = GPUArray.copy(self)
     if type(self) is GPUArray:

@@ -1,15 +1,22 @@
 """Programs of traced functions: their kernels, and the work of a call."""
 
+from __future__ import annotations
+
 import hashlib
 import itertools
 import operator
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from PyGPU._arrays.functions import checked_out, run
-from PyGPU._arrays.tracing import Argument, Literal, Result
+from PyGPU._arrays.tracing import Argument, Literal, Result, Trace
 from PyGPU._kernels import fused
 from PyGPU._runtime import core, errors
+
+if TYPE_CHECKING:
+    from PyGPU._types import StreamLike
 
 #: Limits of a kernel.
 MOST_OPERANDS, MOST_RESULTS = core._max_operands, core._max_results
@@ -26,32 +33,34 @@ class _Kernel:
         The results to compute.
     """
 
-    def __init__(self, trace, results):
+    def __init__(self, trace: Trace, results: Sequence[Result]) -> None:
         arguments, inside = _reached(trace, results)
         self.arrays = _arrays(arguments)
         self.count = len(arguments)
-        self.operation = None
+        self.operation: Any = None  # None: too many operands for a kernel
         slots = [one.slot for one in arguments]
         self.pick = operator.itemgetter(*(slots if len(slots) > 1 else [_only(*slots)]))
         if self.count <= MOST_OPERANDS:
             self.operation = _operation(trace, arguments, inside, results)
 
-    def __call__(self, values, out, stream):
+    def __call__(self, values: tuple[Any, ...], out: Any, stream: StreamLike) -> Any:
         return core._run_fused(self.operation, self.pick(values), out, stream)
 
 
-def _arrays(arguments):
+def _arrays(arguments: Sequence[Argument]) -> set[int]:
     return {one.slot for one in arguments if one.is_array}
 
 
-def _only(slot):
+def _only(slot: int) -> slice:
     """Return an index that selects a tuple of one element from a tuple."""
     return slice(slot, slot + 1)
 
 
-def _reached(trace, results):
+def _reached(trace: Trace, results: Sequence[Result]) -> tuple[list[Argument], list[int]]:
     """Return the arguments that results depend on, in order of first use, and the steps."""
-    arguments, inside, left = {}, set(), list(reversed(results))
+    arguments: dict[Argument, None] = {}
+    inside: set[int] = set()
+    left: list[Any] = list(reversed(results))
     while left:
         one = left.pop()
         if isinstance(one, Argument):
@@ -62,15 +71,18 @@ def _reached(trace, results):
     return list(arguments), sorted(inside)
 
 
-def _operation(trace, arguments, inside, results):
+def _operation(
+    trace: Trace, arguments: Sequence[Argument], inside: Iterable[int], results: Sequence[Result]
+) -> int:
     """Return the number of the operation whose kernel text consists of these steps."""
-    places = {one: k for k, one in enumerate(arguments)}
-    texts = {
+    places: dict[Any, int] = {one: k for k, one in enumerate(arguments)}
+    texts: dict[Any, fused.Value] = {
         one: fused.Value(name, one.dtype)
         for one, name in zip(arguments, fused.names(len(arguments)))
     }
     needed = {*results, *(one for k in inside for one in trace.steps[k].operands)}
-    steps, layouts = [], []
+    steps: list[fused.Step] = []
+    layouts: list[tuple[int, ...]] = []
     for k in inside:
         name, operands, compute, dtypes = trace.steps[k]
         mine = [Result(k, number, dtype) for number, dtype in enumerate(dtypes)]
@@ -98,20 +110,22 @@ def _operation(trace, arguments, inside, results):
     )
 
 
-def _is_number(operand):
+def _is_number(operand: object) -> bool:
     return isinstance(operand, Literal) or (isinstance(operand, Argument) and not operand.is_array)
 
 
 class Program:
     """The work of a call: computing numbers on the host, and launching one or several kernels."""
 
-    def __init__(self, trace, results, container):
+    def __init__(
+        self, trace: Trace, results: Sequence[Result], container: Callable[[Any], Any] | None
+    ) -> None:
         self._computed, self._conditions = trace.computed, list(trace.conditions.values())
         self._container, self.dtypes = container, [one.dtype for one in results]
         self._whole = _Kernel(trace, results)
         # Results that depend on different arrays may have different shapes, and then need a launch
         # each.
-        self._parts = []
+        self._parts: list[tuple[_Kernel, list[int]]] = []
         if len(results) > 1:
             of = {one: frozenset(_arrays(_reached(trace, [one])[0])) for one in results}
             if len(set(of.values())) > 1:
@@ -124,7 +138,7 @@ class Program:
         kernels = [part for part, _ in self._parts] or [self._whole]
         self.most_operands = max(one.count for one in kernels)
 
-    def values(self, given):
+    def values(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the arguments of a call, followed by the numbers that the host computes."""
         if self.is_plain:
             return given
@@ -133,24 +147,27 @@ class Program:
             values.append(function(*[values[slot] for slot in slots]))
         return tuple(values)
 
-    def holds(self, values):
+    def holds(self, values: tuple[Any, ...]) -> bool:
         """Test whether the trace is valid for these values."""
         for slot, function, expected in self._conditions:
             if function(values[slot]) != expected:
                 return False
         return True
 
-    def __call__(self, values, out, stream):
+    def __call__(self, values: tuple[Any, ...], out: Any, stream: StreamLike) -> Any:
         whole = self._whole
         if out is not None:
             out = self._checked(out)
         if self._parts and (whole.operation is None or _differ(values, whole.arrays)):
-            made = [None] * len(self.dtypes)
+            made: Any = [None] * len(self.dtypes)
             for kernel, at in self._parts:
                 some = kernel(values, None, stream)
                 for k, one in zip(at, some if len(at) > 1 else (some,)):
                     made[k] = one
-            return self._container(made if out is None else _copied(made, out, stream))
+            # Several results have a container.
+            return self._container(  # type: ignore[misc]
+                made if out is None else _copied(made, out, stream)
+            )
         made = whole(values, out, stream)
         return (
             made
@@ -158,7 +175,7 @@ class Program:
             else self._container(made if len(self.dtypes) > 1 else (made,))
         )
 
-    def _checked(self, out):
+    def _checked(self, out: Any) -> tuple[core.GPUArray | None, ...]:
         given = (out,) if self._container is None else out
         count = len(self.dtypes)
         if not isinstance(given, (tuple, list)) or len(given) != count:
@@ -171,14 +188,16 @@ class Program:
         )
 
 
-def _broadcasts_to(shape, other):
+def _broadcasts_to(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
     try:
         return np.broadcast_shapes(shape, other) == other
     except ValueError:
         return False
 
 
-def _copied(made, out, stream):
+def _copied(
+    made: list[core.GPUArray], out: Sequence[core.GPUArray | None], stream: StreamLike
+) -> list[core.GPUArray]:
     """Copy the results to the arrays in `out`, after all kernels have read their operands."""
     given = [one for one in out if one is not None]
     if any(core._overlap(*pair) for pair in itertools.combinations(given, 2)):
@@ -193,5 +212,5 @@ def _copied(made, out, stream):
     return made
 
 
-def _differ(values, slots):
+def _differ(values: tuple[Any, ...], slots: Iterable[int]) -> bool:
     return len({values[slot].shape for slot in slots}) > 1

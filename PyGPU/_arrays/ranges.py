@@ -1,19 +1,35 @@
 """New arrays of evenly spaced numbers, and of one value."""
 
+from __future__ import annotations
+
 import functools
 import math
 import numbers
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from PyGPU._runtime import core, extent, warn
+
+if TYPE_CHECKING:
+    from PyGPU._types import (
+        AllocatorLike,
+        DType,
+        DTypeLike,
+        Int,
+        Order,
+        OrderLike,
+        Shape,
+        StreamLike,
+    )
 
 _REAL = np.dtype(np.float64)
 _map = core._map
 
 
 @functools.cache
-def _natural(dtype):
+def _natural(dtype: DType) -> tuple[int, int, DType]:
     """Return (lowest, highest, loop dtype) of an integer dtype.
 
     The loop dtype is unsigned, so that both signed and unsigned integers wrap.
@@ -22,7 +38,14 @@ def _natural(dtype):
     return int(info.min), int(info.max), np.dtype(np.uint64 if dtype.itemsize == 8 else np.uint32)
 
 
-def _integers(size, start, step, dtype, allocator, stream):
+def _integers(
+    size: int,
+    start: int,
+    step: int,
+    dtype: DType,
+    allocator: AllocatorLike | None,
+    stream: StreamLike,
+) -> core.GPUArray:
     """Make an array of ``start + i * step``; OverflowError if the dtype cannot hold an element."""
     out = core.GPUArray(size, dtype, allocator)
     if size == 0:
@@ -38,7 +61,15 @@ def _integers(size, start, step, dtype, allocator, stream):
     return out
 
 
-def _reals(size, start, step, dtype, allocator, stream=None, stop=None):
+def _reals(
+    size: int,
+    start: float,
+    step: float,
+    dtype: DType,
+    allocator: AllocatorLike | None,
+    stream: StreamLike = None,
+    stop: float | None = None,
+) -> core.GPUArray:
     """Make an array of ``start + i * step``, computed in double precision.
 
     With `stop`, the last element is exactly `stop`.
@@ -51,13 +82,15 @@ def _reals(size, start, step, dtype, allocator, stream=None, stop=None):
     return out
 
 
-def _check_real(function, given):
+def _check_real(function: str, given: Iterable[object]) -> None:
     for number in given:
         if not isinstance(number, numbers.Real):
             raise TypeError(f"{function}: expected real numbers, got {number!r}")
 
 
-def _arange_arguments(args, start, stop, step, dtype):
+def _arange_arguments(
+    args: Sequence[Any], start: Any, stop: Any, step: Any, dtype: Any
+) -> tuple[Any, Any, Any, Any]:
     """Return (start or None, stop, step or None, dtype or None) of a call of `arange`."""
     if len(args) == 1 and stop is None and not isinstance(args[0], np.dtype):
         return start, args[0], step, dtype
@@ -79,7 +112,15 @@ def _arange_arguments(args, start, stop, step, dtype):
     return given["start"], given["stop"], given["step"], dtype
 
 
-def arange(*args, start=None, stop=None, step=None, dtype=None, allocator=None, stream=None):
+def arange(
+    *args: Any,
+    start: float | None = None,
+    stop: float | None = None,
+    step: float | None = None,
+    dtype: DTypeLike | None = None,
+    allocator: AllocatorLike | None = None,
+    stream: StreamLike = None,
+) -> core.GPUArray:
     """Make an array of evenly spaced numbers: ``arange([start,] stop[, step][, dtype])``.
 
     Parameters
@@ -126,14 +167,14 @@ def arange(*args, start=None, stop=None, step=None, dtype=None, allocator=None, 
     >>> gpuarray.arange(0, 10, 3, dtype=np.int32)
     array([0, 3, 6, 9], dtype=int32)
     """
-    start, stop, step, dtype = _arange_arguments(args, start, stop, step, dtype)
-    start, step = 0 if start is None else start, 1 if step is None else step
-    given = start, stop, step
-    is_whole = type(start) is type(stop) is type(step) is int
+    first, end, by, dtype = _arange_arguments(args, start, stop, step, dtype)
+    first, by = 0 if first is None else first, 1 if by is None else by
+    given = first, end, by
+    is_whole = type(first) is type(end) is type(by) is int
     if not is_whole:
         _check_real("arange", given)
         is_whole = all(isinstance(number, numbers.Integral) for number in given)
-        start, stop, step = map(int if is_whole else float, given)
+        first, end, by = map(int if is_whole else float, given)
     if dtype is None:
         dtype = np.array(given).dtype
         if dtype != np.float32:
@@ -141,21 +182,28 @@ def arange(*args, start=None, stop=None, step=None, dtype=None, allocator=None, 
     dtype = np.dtype(dtype)
     if dtype.kind not in "iuf":
         raise TypeError(f"dtype: expected integers or floating-point numbers, got {dtype}")
-    if step == 0:
+    if by == 0:
         raise ValueError("step=0: expected a number other than 0")
     if is_whole:
-        size = max(-((start - stop) // step), 0)
+        size = max(-((first - end) // by), 0)
     else:
-        if not math.isfinite((stop - start) / step):
+        if not math.isfinite((end - first) / by):
             raise ValueError(f"arange: expected finite numbers, got {given}")
-        size = max(math.ceil((stop - start) / step), 0)
+        size = max(math.ceil((end - first) / by), 0)
         if dtype.kind in "iu":
-            start, step = int(start), int(start + step) - int(start)
+            first, by = int(first), int(first + by) - int(first)
     make = _reals if dtype.kind == "f" else _integers
-    return make(extent("size", size), start, step, dtype, allocator, stream)
+    return make(extent("size", size), first, by, dtype, allocator, stream)
 
 
-def linspace(start, stop, num=50, endpoint=True, dtype=np.float64, allocator=None):
+def linspace(
+    start: float,
+    stop: float,
+    num: Int = 50,
+    endpoint: bool = True,
+    dtype: DTypeLike = np.float64,
+    allocator: AllocatorLike | None = None,
+) -> core.GPUArray:
     """Make an array of `num` evenly spaced numbers from `start` to `stop`.
 
     Parameters
@@ -205,7 +253,12 @@ def linspace(start, stop, num=50, endpoint=True, dtype=np.float64, allocator=Non
     return _reals(num, start, step, dtype, allocator, stop=stop if endpoint and num > 1 else None)
 
 
-def ones(shape, dtype=np.float64, allocator=None, order="C"):
+def ones(
+    shape: Shape,
+    dtype: DTypeLike = np.float64,
+    allocator: AllocatorLike | None = None,
+    order: Order = "C",
+) -> core.GPUArray:
     """Make an array of ones.
 
     Parameters
@@ -233,7 +286,9 @@ def ones(shape, dtype=np.float64, allocator=None, order="C"):
     return full(shape, 1, dtype, allocator, order)
 
 
-def ones_like(other_ary, dtype=None, order="K"):
+def ones_like(
+    other_ary: core.GPUArray, dtype: DTypeLike | None = None, order: OrderLike = "K"
+) -> core.GPUArray:
     """Make an array of ones with the shape of another array.
 
     Parameters
@@ -259,7 +314,13 @@ def ones_like(other_ary, dtype=None, order="K"):
     return full_like(other_ary, 1, dtype, order)
 
 
-def full(shape, fill_value, dtype=None, allocator=None, order="C"):
+def full(
+    shape: Shape,
+    fill_value: Any,
+    dtype: DTypeLike | None = None,
+    allocator: AllocatorLike | None = None,
+    order: Order = "C",
+) -> core.GPUArray:
     """Make an array filled with one value.
 
     Parameters
@@ -291,7 +352,12 @@ def full(shape, fill_value, dtype=None, allocator=None, order="C"):
     return _with_value(core.GPUArray(shape, dtype, allocator, order=order), fill_value)
 
 
-def full_like(other_ary, fill_value, dtype=None, order="K"):
+def full_like(
+    other_ary: core.GPUArray,
+    fill_value: Any,
+    dtype: DTypeLike | None = None,
+    order: OrderLike = "K",
+) -> core.GPUArray:
     """Make an array filled with one value, with the shape of another array.
 
     Parameters
@@ -320,7 +386,7 @@ def full_like(other_ary, fill_value, dtype=None, order="K"):
     return _with_value(core.empty_like(other_ary, dtype, order), fill_value)
 
 
-def _with_value(array, value):
+def _with_value(array: core.GPUArray, value: Any) -> core.GPUArray:
     if array.dtype.kind in "biufc":
         return array.fill(value)
     array[...] = value

@@ -3,16 +3,23 @@
 They return views where NumPy does; otherwise they copy on the device, each part in one call.
 """
 
+from __future__ import annotations
+
 import itertools
 import operator
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from PyGPU._arrays import joining
 from PyGPU._runtime import beside_first, core, require_array
 
+if TYPE_CHECKING:
+    from PyGPU._types import ArrayLike, Axis, Casting, DTypeLike, Int, OrderLike
 
-def _axes(axes, ndim):
+
+def _axes(axes: Any, ndim: int) -> list[int]:
     """Return one or several axes, counted from 0.
 
     Raises AxisError, a ValueError, for an axis out of range, and ValueError for a repeated axis.
@@ -23,10 +30,10 @@ def _axes(axes, ndim):
     return found
 
 
-def squeeze(a, axis=None):
+def squeeze(a: core.GPUArray, axis: Axis = None) -> core.GPUArray:
     if axis is None:
         return a.squeeze()
-    index = [slice(None)] * a.ndim
+    index: list[Any] = [slice(None)] * a.ndim
     for one in _axes(axis, a.ndim):
         if a.shape[one] != 1:
             raise ValueError(f"squeeze: axis {one} of shape {a.shape} is not of length one")
@@ -34,59 +41,60 @@ def squeeze(a, axis=None):
     return a[tuple(index)] if index else a
 
 
-def expand_dims(a, axis):
-    ndim = a.ndim + (len(axis) if np.iterable(axis) else 1)
+def expand_dims(a: core.GPUArray, axis: Axis) -> core.GPUArray:
+    axes: Any = axis
+    ndim = a.ndim + (len(axes) if np.iterable(axis) else 1)
     new = _axes(axis, ndim)
     return a[tuple(None if at in new else slice(None) for at in range(ndim))]
 
 
-def moveaxis(a, source, destination):
-    source, destination = _axes(source, a.ndim), _axes(destination, a.ndim)
-    if len(source) != len(destination):
+def moveaxis(a: core.GPUArray, source: Axis, destination: Axis) -> core.GPUArray:
+    origins, targets = _axes(source, a.ndim), _axes(destination, a.ndim)
+    if len(origins) != len(targets):
         raise ValueError(
-            f"moveaxis: {len(source)} source axes, but {len(destination)} destination axes"
+            f"moveaxis: {len(origins)} source axes, but {len(targets)} destination axes"
         )
-    order = [axis for axis in range(a.ndim) if axis not in source]
-    for to, axis in sorted(zip(destination, source)):
+    order = [axis for axis in range(a.ndim) if axis not in origins]
+    for to, axis in sorted(zip(targets, origins)):
         order.insert(to, axis)
     return a.transpose(order)
 
 
-def swapaxes(a, axis1, axis2):
+def swapaxes(a: core.GPUArray, axis1: Int, axis2: Int) -> core.GPUArray:
     order = list(range(a.ndim))
     (first,), (second,) = _axes(axis1, a.ndim), _axes(axis2, a.ndim)
     order[first], order[second] = second, first
     return a.transpose(order)
 
 
-def _along(axis, part, ndim):
+def _along(axis: int, part: Any, ndim: int) -> tuple[Any, ...]:
     """Return the index of a `part` of one axis and all of the others."""
-    index = [slice(None)] * ndim
+    index: list[Any] = [slice(None)] * ndim
     index[axis] = part
     return tuple(index)
 
 
-def flip(m, axis=None):
+def flip(m: core.GPUArray, axis: Axis = None) -> core.GPUArray:
     ndim = require_array("m", m).ndim
     axes = range(ndim) if axis is None else _axes(axis, ndim)
     return m[tuple(slice(None, None, -1 if k in axes else None) for k in range(ndim))]
 
 
-def _flip_along(name, m, axis):
+def _flip_along(name: str, m: core.GPUArray, axis: int) -> core.GPUArray:
     if require_array("m", m).ndim <= axis:
         raise ValueError(f"{name}: m: expected at least {axis + 1} axes, got shape {m.shape}")
     return flip(m, axis)
 
 
-def flipud(m):
+def flipud(m: core.GPUArray) -> core.GPUArray:
     return _flip_along("flipud", m, 0)
 
 
-def fliplr(m):
+def fliplr(m: core.GPUArray) -> core.GPUArray:
     return _flip_along("fliplr", m, 1)
 
 
-def rot90(m, k=1, axes=(0, 1)):
+def rot90(m: core.GPUArray, k: Int = 1, axes: Sequence[int] = (0, 1)) -> core.GPUArray:
     if len(axes) != 2:
         raise ValueError(f"rot90: axes={axes}: expected two axes")
     first, second = _axes(axes, require_array("m", m).ndim)
@@ -100,7 +108,7 @@ def rot90(m, k=1, axes=(0, 1)):
     return flip(swapaxes(m, first, second), second)
 
 
-def roll(a, shift, axis=None):
+def roll(a: core.GPUArray, shift: Any, axis: Any = None) -> core.GPUArray:
     if axis is None:
         if np.iterable(shift):
             shift = sum(map(operator.index, shift))
@@ -121,7 +129,7 @@ def roll(a, shift, axis=None):
 
 
 @beside_first
-def _spread(a, repeats, inner):
+def _spread(a: core.GPUArray, repeats: Sequence[int], inner: bool) -> core.GPUArray:
     """Repeat the elements along each axis, each element by itself if `inner`, or the whole axis."""
     lengths = [length * count for length, count in zip(a.shape, repeats)]
     out = core.empty(tuple(lengths), a.dtype, a.allocator)
@@ -132,7 +140,7 @@ def _spread(a, repeats, inner):
     return out
 
 
-def tile(A, reps):
+def tile(A: core.GPUArray, reps: Any) -> core.GPUArray:
     reps = list(map(operator.index, reps if np.iterable(reps) else (reps,)))
     if any(count < 0 for count in reps):
         raise ValueError(f"tile: reps={reps}: expected no negative numbers")
@@ -141,7 +149,7 @@ def tile(A, reps):
     return _spread(a, [1] * (a.ndim - len(reps)) + reps, False)
 
 
-def repeat(a, repeats, axis=None):
+def repeat(a: core.GPUArray, repeats: ArrayLike, axis: Int | None = None) -> core.GPUArray:
     if isinstance(repeats, core.GPUArray):
         raise TypeError("repeat: repeats: expected numbers on the host, got a GPUArray")
     a = require_array("a", a)
@@ -167,7 +175,13 @@ _NOT_GIVEN = np._NoValue
 
 
 @beside_first
-def diff(a, n=1, axis=-1, prepend=_NOT_GIVEN, append=_NOT_GIVEN):
+def diff(
+    a: core.GPUArray,
+    n: Int = 1,
+    axis: Int = -1,
+    prepend: Any = _NOT_GIVEN,
+    append: Any = _NOT_GIVEN,
+) -> core.GPUArray:
     n = operator.index(n)
     if n < 0:
         raise ValueError(f"diff: n={n}: expected no negative number")
@@ -184,23 +198,31 @@ def diff(a, n=1, axis=-1, prepend=_NOT_GIVEN, append=_NOT_GIVEN):
             shape = tuple(1 if k == axis else length for k, length in enumerate(a.shape))
             number = np.asarray(given)
             given = core.empty(shape, number.dtype, a.allocator)
-            given.fill(number[()])
+            value: Any = number[()]
+            given.fill(value)
         beside.append((name, given))
     if beside:
         before = [one for name, one in beside if name == "prepend"]
         after = [one for name, one in beside if name == "append"]
         a = joining.concatenate([*before, a, *after], axis)
-    subtract = np.not_equal if a.dtype == bool else np.subtract
+    subtract: Any = np.not_equal if a.dtype == bool else np.subtract
     for _ in range(n):
         a = subtract(a[_along(axis, slice(1, None), a.ndim)], a[_along(axis, slice(-1), a.ndim)])
     return a
 
 
-def _arrays(arrays):
+def _arrays(arrays: Iterable[object]) -> list[core.GPUArray]:
     return [require_array(f"arrays[{k}]", array) for k, array in enumerate(arrays)]
 
 
-def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+def concatenate(
+    arrays: Iterable[core.GPUArray],
+    axis: Int | None = 0,
+    out: core.GPUArray | None = None,
+    *,
+    dtype: DTypeLike | None = None,
+    casting: Casting = "same_kind",
+) -> core.GPUArray:
     arrays = _arrays(arrays)
     if axis is None:
         arrays, axis = [array.ravel() for array in arrays], 0
@@ -226,22 +248,28 @@ def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     return out
 
 
-def stack(arrays, axis=0):
+def stack(arrays: Iterable[core.GPUArray], axis: Int = 0) -> core.GPUArray:
     return joining.stack(_arrays(arrays), axis)
 
 
-def vstack(tup):
+def vstack(tup: Iterable[core.GPUArray]) -> core.GPUArray:
     arrays = _arrays(tup)
     return joining.concatenate([a.reshape(1, -1) if a.ndim < 2 else a for a in arrays], 0)
 
 
-def hstack(tup):
+def hstack(tup: Iterable[core.GPUArray]) -> core.GPUArray:
     arrays = [a.reshape(1) if a.ndim == 0 else a for a in _arrays(tup)]
     return joining.concatenate(arrays, 0 if arrays and arrays[0].ndim == 1 else 1)
 
 
 @beside_first
-def like(other, make, dtype, order, shape):
+def like(
+    other: core.GPUArray,
+    make: Callable[..., core.GPUArray],
+    dtype: DTypeLike | None,
+    order: OrderLike | None,
+    shape: Any,
+) -> core.GPUArray:
     """Return an array of another array's dtype, memory order, device and allocator.
 
     `make` is ``core.empty`` or ``core.zeros``.

@@ -4,17 +4,31 @@ Every reduction accepts arrays of any strides, of bool, integers, floating-point
 numbers. Without `axis`, the result is an array without axes.
 """
 
+from __future__ import annotations
+
 import inspect
 import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from PyGPU._runtime import core
 
-_reduce = core._reduce
+if TYPE_CHECKING:
+    from PyGPU._types import AllocatorLike, Axis, DTypeLike, StreamLike
 
+_reduce = core._reduce
 __all__ = ["all", "any", "dot", "max", "mean", "min", "prod", "sum"]
 
 
-def sum(a, dtype=None, stream=None, allocator=None, axis=None, out=None, keepdims=False):
+def sum(
+    a: core.GPUArray,
+    dtype: DTypeLike | None = None,
+    stream: StreamLike = None,
+    allocator: AllocatorLike | None = None,
+    axis: Axis = None,
+    out: core.GPUArray | None = None,
+    keepdims: bool = False,
+) -> core.GPUArray:
     """Sum the elements of an array.
 
     Parameters
@@ -62,7 +76,15 @@ def sum(a, dtype=None, stream=None, allocator=None, axis=None, out=None, keepdim
     return _reduce("sum", a, axis, dtype, out, keepdims, stream, allocator)
 
 
-def prod(a, dtype=None, stream=None, allocator=None, axis=None, out=None, keepdims=False):
+def prod(
+    a: core.GPUArray,
+    dtype: DTypeLike | None = None,
+    stream: StreamLike = None,
+    allocator: AllocatorLike | None = None,
+    axis: Axis = None,
+    out: core.GPUArray | None = None,
+    keepdims: bool = False,
+) -> core.GPUArray:
     """Multiply the elements of an array.
 
     Parameters
@@ -101,7 +123,15 @@ def prod(a, dtype=None, stream=None, allocator=None, axis=None, out=None, keepdi
     return _reduce("prod", a, axis, dtype, out, keepdims, stream, allocator)
 
 
-def mean(a, dtype=None, stream=None, allocator=None, axis=None, out=None, keepdims=False):
+def mean(
+    a: core.GPUArray,
+    dtype: DTypeLike | None = None,
+    stream: StreamLike = None,
+    allocator: AllocatorLike | None = None,
+    axis: Axis = None,
+    out: core.GPUArray | None = None,
+    keepdims: bool = False,
+) -> core.GPUArray:
     """Compute the mean of the elements of an array.
 
     Parameters
@@ -140,7 +170,14 @@ def mean(a, dtype=None, stream=None, allocator=None, axis=None, out=None, keepdi
     return _reduce("mean", a, axis, dtype, out, keepdims, stream, allocator)
 
 
-def max(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
+def max(
+    a: core.GPUArray,
+    stream: StreamLike = None,
+    allocator: AllocatorLike | None = None,
+    axis: Axis = None,
+    out: core.GPUArray | None = None,
+    keepdims: bool = False,
+) -> core.GPUArray:
     """Find the largest element, ignoring NaN unless every element is NaN.
 
     Parameters
@@ -182,7 +219,14 @@ def max(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
     return _reduce("max", a, axis, None, out, keepdims, stream, allocator)
 
 
-def min(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
+def min(
+    a: core.GPUArray,
+    stream: StreamLike = None,
+    allocator: AllocatorLike | None = None,
+    axis: Axis = None,
+    out: core.GPUArray | None = None,
+    keepdims: bool = False,
+) -> core.GPUArray:
     """Find the smallest element, ignoring NaN unless every element is NaN.
 
     Parameters
@@ -224,7 +268,14 @@ def min(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
     return _reduce("min", a, axis, None, out, keepdims, stream, allocator)
 
 
-def any(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
+def any(
+    a: core.GPUArray,
+    stream: StreamLike = None,
+    allocator: AllocatorLike | None = None,
+    axis: Axis = None,
+    out: core.GPUArray | None = None,
+    keepdims: bool = False,
+) -> core.GPUArray:
     """Test whether any element is not zero; NaN is not zero.
 
     Parameters
@@ -259,7 +310,14 @@ def any(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
     return _reduce("any", a, axis, None, out, keepdims, stream, allocator)
 
 
-def all(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
+def all(
+    a: core.GPUArray,
+    stream: StreamLike = None,
+    allocator: AllocatorLike | None = None,
+    axis: Axis = None,
+    out: core.GPUArray | None = None,
+    keepdims: bool = False,
+) -> core.GPUArray:
     """Test whether all elements are not zero; NaN is not zero.
 
     Parameters
@@ -294,7 +352,14 @@ def all(a, stream=None, allocator=None, axis=None, out=None, keepdims=False):
     return _reduce("all", a, axis, None, out, keepdims, stream, allocator)
 
 
-def dot(a, b, dtype=None, stream=None, allocator=None, out=None):
+def dot(
+    a: core.GPUArray,
+    b: core.GPUArray,
+    dtype: DTypeLike | None = None,
+    stream: StreamLike = None,
+    allocator: AllocatorLike | None = None,
+    out: core.GPUArray | None = None,
+) -> core.GPUArray:
     """Sum the products of all pairs of elements, in C order; nothing is conjugated.
 
     Parameters
@@ -332,12 +397,12 @@ def dot(a, b, dtype=None, stream=None, allocator=None, out=None):
     return core._dot(a, b, dtype, stream, allocator, out)
 
 
-def _method_documentation(function, parameters):
+def _method_documentation(function: Callable[..., Any], parameters: Sequence[str]) -> str | None:
     """Return a function's docstring, changed to that of a method with these parameters."""
     if function.__doc__ is None:  # python -OO
         return None
-    documentation = inspect.cleandoc(function.__doc__)  # Python 3.13 and later have done so already
-    before, rest = documentation.split("Parameters\n----------\n")
+    # Python 3.13 and later have cleaned the docstring already.
+    before, rest = inspect.cleandoc(function.__doc__).split("Parameters\n----------\n")
     section, after = rest.split("\n\n", 1)
     described = {entry.split()[0]: entry for entry in re.split(r"\n(?=\w)", section)}
     section = "\n".join(described[name] for name in parameters)
@@ -345,22 +410,35 @@ def _method_documentation(function, parameters):
     return f"{before}Parameters\n----------\n{section}\n\n{after}"
 
 
-def _method(function, has_dtype):
+def _method(function: Callable[..., Any], has_dtype: bool) -> Callable[..., core.GPUArray]:
     """Make a method of GPUArray whose parameters start in the order of NumPy's methods."""
-
     operation = function.__name__
 
     def with_dtype(
-        self, axis=None, dtype=None, out=None, keepdims=False, *, stream=None, allocator=None
-    ):
+        self: core.GPUArray,
+        axis: Axis = None,
+        dtype: DTypeLike | None = None,
+        out: core.GPUArray | None = None,
+        keepdims: bool = False,
+        *,
+        stream: StreamLike = None,
+        allocator: AllocatorLike | None = None,
+    ) -> core.GPUArray:
         return _reduce(operation, self, axis, dtype, out, keepdims, stream, allocator)
 
-    def plain(self, axis=None, out=None, keepdims=False, *, stream=None, allocator=None):
+    def plain(
+        self: core.GPUArray,
+        axis: Axis = None,
+        out: core.GPUArray | None = None,
+        keepdims: bool = False,
+        *,
+        stream: StreamLike = None,
+        allocator: AllocatorLike | None = None,
+    ) -> core.GPUArray:
         return _reduce(operation, self, axis, None, out, keepdims, stream, allocator)
 
     method = with_dtype if has_dtype else plain
-    method.__name__ = operation
-    method.__qualname__ = f"GPUArray.{operation}"
+    method.__name__, method.__qualname__ = operation, f"GPUArray.{operation}"
     method.__doc__ = _method_documentation(function, [*inspect.signature(method).parameters][1:])
     return method
 
@@ -368,6 +446,5 @@ def _method(function, has_dtype):
 #: GPUArray's methods. As in PyCUDA, the first parameter of `any` and `all` is the stream.
 METHODS = {
     **{function.__name__: _method(function, True) for function in (sum, prod, mean)},
-    **{function.__name__: _method(function, False) for function in (max, min)},
-    **{"any": any, "all": all, "dot": dot},
+    **{"max": _method(max, False), "min": _method(min, False), "any": any, "all": all, "dot": dot},
 }

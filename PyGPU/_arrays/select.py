@@ -3,12 +3,19 @@
 Small masks use one block; large masks use the kernels of PyGPU/_kernels/text/compaction.py.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from PyGPU._arrays.ranges import arange
 from PyGPU._driver import Program
 from PyGPU._kernels import compaction, scan_kernel
 from PyGPU._runtime import capabilities, context_dependent_memoize, core, state
+
+if TYPE_CHECKING:
+    from PyGPU._types import DTypeLike, Launch
 
 # Size of the largest mask whose indices are selected from an array of all indices. Kernels write
 # the indices of larger masks directly.
@@ -18,7 +25,7 @@ _MANY = 1 << 14 if capabilities.runs_threads_serially else 1 << 20
 class _Kernels:
     """The compaction kernels of one device, for indices of `dtype`."""
 
-    def __init__(self, by_warps, warp, dtype):
+    def __init__(self, by_warps: bool, warp: int, dtype: DTypeLike) -> None:
         self._threads = compaction.THREADS if by_warps else 16
         self._chunks = self._threads // warp if by_warps else self._threads  # chunks per block
         text = (
@@ -30,27 +37,27 @@ class _Kernels:
         self._count, self._write = program()
         self._scan = scan_kernel.ExclusiveScanKernel(np.int64, "a + b", 0, name_prefix="offsets")
 
-    def _launch(self, kernel, mask, *arrays):
+    def _launch(self, kernel: Launch, mask: core.GPUArray, *arrays: core.GPUArray) -> None:
         blocks = -(-mask.size // (compaction.CHUNK * self._chunks))
         kernel((blocks, 1), (self._threads, 1, 1), None, mask.size, mask, *arrays)
 
-    def offsets(self, mask):
+    def offsets(self, mask: core.GPUArray) -> core.GPUArray:
         """Return the position of each chunk's first index in the result, then the total count."""
         offsets = core.GPUArray((-(-mask.size // compaction.CHUNK) + 1,), np.int64)
         self._launch(self._count, mask, offsets)
         return self._scan(offsets)
 
-    def write(self, mask, offsets, indices):
+    def write(self, mask: core.GPUArray, offsets: core.GPUArray, indices: core.GPUArray) -> None:
         self._launch(self._write, mask, offsets, indices)
 
 
 @context_dependent_memoize
-def _kernels(dtype):
+def _kernels(dtype: DTypeLike) -> _Kernels:
     warp = state.device_attribute(core.cudaDevAttrWarpSize)
     return _Kernels(not capabilities.runs_threads_serially, warp, dtype)
 
 
-def _checked(mask):
+def _checked(mask: object) -> core.GPUArray:
     """Return the mask in C order, or raise TypeError if it is not a GPUArray of bool."""
     if not isinstance(mask, core.GPUArray):
         raise TypeError(f"mask: expected a GPUArray of bool, got {type(mask).__name__}")
@@ -63,11 +70,11 @@ def _checked(mask):
     return contiguous
 
 
-def _last(offsets):
+def _last(offsets: core.GPUArray) -> int:
     return int(offsets[-1:].get()[0])
 
 
-def nonzero_flat(mask, dtype=np.int64):
+def nonzero_flat(mask: core.GPUArray, dtype: DTypeLike = np.int64) -> core.GPUArray:
     """Return the flat indices, in C order, of a mask's true elements.
 
     The call waits for the number of true elements.
@@ -97,8 +104,8 @@ def nonzero_flat(mask, dtype=np.int64):
             return indices
     kernels = _kernels(dtype)
     offsets = kernels.offsets(mask) if mask.size else None
-    number = _last(offsets) if mask.size else 0
+    number = 0 if offsets is None else _last(offsets)
     indices = core.GPUArray((number,), dtype, allocator=mask.allocator)
-    if number:
+    if offsets is not None and number:
         kernels.write(mask, offsets, indices)
     return indices

@@ -1,7 +1,10 @@
 """NumPy's functions of statistics, of several steps on the device: ``var``, ``argmax``, ``ptp``."""
 
+from __future__ import annotations
+
 import functools
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,25 +12,38 @@ from PyGPU._arrays import fusion, reductions
 from PyGPU._arrays.functions import apply, into, magnitude
 from PyGPU._runtime import beside_first, core, require_array
 
+if TYPE_CHECKING:
+    from PyGPU._types import Axis, DType, DTypeLike, Int
 
-def extreme(name, a, axis, out, keepdims):
+
+def extreme(
+    name: str, a: core.GPUArray, axis: Axis, out: core.GPUArray | None, keepdims: bool
+) -> core.GPUArray:
     """Compute NumPy's max or min, whose result is NaN if any element is NaN."""
     name = f"{name}imum" if require_array("a", a).dtype.kind == "f" else name
     return core._reduce(name, a, axis, None, out, keepdims, None, None)
 
 
-def _count(a, axis):
+def _count(a: core.GPUArray, axis: Axis) -> int:
     """Return the number of elements along one or several axes; None means all."""
     axes = range(a.ndim) if axis is None else axis if np.iterable(axis) else (axis,)
     return math.prod(a.shape[core._axis_index(one, a.ndim)] for one in axes)
 
 
 @fusion.fuse
-def _squares(x, mean):
+def _squares(x: Any, mean: Any) -> Any:
     return np.square(x.real - mean.real) + np.square(x.imag - mean.imag)
 
 
-def _variance(name, a, axis, dtype, out, ddof, keepdims):
+def _variance(
+    name: str,
+    a: core.GPUArray,
+    axis: Axis,
+    dtype: DTypeLike | None,
+    out: core.GPUArray | None,
+    ddof: float,
+    keepdims: bool,
+) -> core.GPUArray:
     """Compute a variance or its root in one pass; of complex numbers in two."""
     kind = require_array("a", a).dtype.kind
     if kind not in "biufc":
@@ -49,7 +65,7 @@ def _variance(name, a, axis, dtype, out, ddof, keepdims):
     return _placed(variance, real, out)
 
 
-def _placed(array, dtype, out):
+def _placed(array: core.GPUArray, dtype: DType, out: core.GPUArray | None) -> core.GPUArray:
     """Return the array in a dtype, or `out` with its elements."""
     if out is not None:
         return into(out, array)
@@ -57,28 +73,46 @@ def _placed(array, dtype, out):
 
 
 @beside_first
-def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+def var(
+    a: core.GPUArray,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out: core.GPUArray | None = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+) -> core.GPUArray:
     return _variance("var", a, axis, dtype, out, ddof, keepdims)
 
 
 @beside_first
-def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+def std(
+    a: core.GPUArray,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out: core.GPUArray | None = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+) -> core.GPUArray:
     return _variance("std", a, axis, dtype, out, ddof, keepdims)
 
 
 @beside_first
-def ptp(a, axis=None, out=None, keepdims=False):
+def ptp(
+    a: core.GPUArray, axis: Axis = None, out: core.GPUArray | None = None, keepdims: bool = False
+) -> core.GPUArray:
     least, most = (extreme(name, a, axis, None, keepdims) for name in ("min", "max"))
     return apply("subtract", most, least, out=out)
 
 
 @beside_first
-def count_nonzero(a, axis=None, *, keepdims=False):
-    is_counted = np.not_equal(require_array("a", a), 0)
+def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> core.GPUArray:
+    is_counted = apply("not_equal", require_array("a", a), 0)
     return reductions.sum(is_counted, np.int64, axis=axis, keepdims=keepdims)
 
 
-def _first_place(name, a, axis, out, keepdims):
+def _first_place(
+    name: str, a: core.GPUArray, axis: Int | None, out: core.GPUArray | None, keepdims: bool
+) -> core.GPUArray:
     """Compute the place of the first extreme; a NaN, if there is one, is the extreme."""
     dtype = require_array("a", a).dtype
     if dtype.kind not in "biuf":
@@ -91,30 +125,48 @@ def _first_place(name, a, axis, out, keepdims):
 
 
 @beside_first
-def argmax(a, axis=None, out=None, *, keepdims=False):
+def argmax(
+    a: core.GPUArray,
+    axis: Int | None = None,
+    out: core.GPUArray | None = None,
+    *,
+    keepdims: bool = False,
+) -> core.GPUArray:
     return _first_place("argmax", a, axis, out, keepdims)
 
 
 @beside_first
-def argmin(a, axis=None, out=None, *, keepdims=False):
+def argmin(
+    a: core.GPUArray,
+    axis: Int | None = None,
+    out: core.GPUArray | None = None,
+    *,
+    keepdims: bool = False,
+) -> core.GPUArray:
     return _first_place("argmin", a, axis, out, keepdims)
 
 
 @fusion.fuse
-def _replaced(x, nan, most, least):
+def _replaced(x: Any, nan: Any, most: Any, least: Any) -> Any:
     bounded = np.where(np.isinf(x), np.where(np.signbit(x), least, most), x)
     return np.where(np.isnan(x), nan, bounded)
 
 
 @functools.cache
-def _limits(dtype):
+def _limits(dtype: DType) -> tuple[DType, Any, Any]:
     """Return the dtype of a number's real part, and its least and largest number."""
     real = magnitude(dtype)
     return real, np.finfo(real).min, np.finfo(real).max
 
 
 @beside_first
-def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+def nan_to_num(
+    x: core.GPUArray,
+    copy: bool = True,
+    nan: float = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+) -> core.GPUArray:
     kind = require_array("x", x).dtype.kind
     if kind not in "fc":
         return x.copy() if copy else x
@@ -122,7 +174,8 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     most, least = most if posinf is None else posinf, least if neginf is None else neginf
     numbers = [real.type(one) for one in (nan, most, least)]
     if kind == "f":
-        return _replaced(x, *numbers, out=None if copy else x)
+        made: core.GPUArray = _replaced(x, *numbers, out=None if copy else x)
+        return made
     made = x.copy()
     parts = made.ravel("K").view(real)  # real and imaginary parts are numbers of their own
     _replaced(parts, *numbers, out=parts)

@@ -4,7 +4,11 @@ PyCUDA computes its operators as ``selffac * self + otherfac * other``, in two m
 override. A class that overrides one of them gets operators that call these methods.
 """
 
+from __future__ import annotations
+
 import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,10 +16,15 @@ from PyGPU._arrays.functions import apply, kind_of
 from PyGPU._kernels import result_dtypes
 from PyGPU._runtime import core, require_array
 
+if TYPE_CHECKING:
+    from PyGPU._types import HostArray, Number, Operand, StreamLike
+
 GPUArray = core.GPUArray
 
 
-def _axpbz(self, selffac, other, out, stream=None):
+def _axpbz(
+    self: GPUArray, selffac: Number, other: Number, out: GPUArray, stream: StreamLike = None
+) -> GPUArray:
     """Compute ``out = selffac * self + other`` with two numbers.
 
     Parameters
@@ -39,7 +48,12 @@ def _axpbz(self, selffac, other, out, stream=None):
     return apply("add", scaled, summand, out=out, stream=stream, casting="unsafe")
 
 
-def _memcpy_discontig(dst, src, async_=False, stream=None):
+def _memcpy_discontig(
+    dst: GPUArray | HostArray,
+    src: GPUArray | HostArray,
+    async_: bool = False,
+    stream: StreamLike = None,
+) -> None:
     """Copy elements from `src` to `dst`, whatever the strides of both.
 
     Parameters
@@ -59,13 +73,13 @@ def _memcpy_discontig(dst, src, async_=False, stream=None):
         dst.set(src)
 
 
-def _result(function, array, other):
+def _result(function: Callable[..., Any], array: GPUArray, other: Operand) -> GPUArray:
     """Allocate the result of an operator, with the operator's dtype and shape."""
     (dtype,) = result_dtypes(function, (kind_of(array), kind_of(other)))
     return core._empty_for((array, other), dtype)
 
 
-def _sum(self, selffac, other, otherfac, out):
+def _sum(self: Any, selffac: int, other: Operand, otherfac: int, out: GPUArray) -> Any:
     if isinstance(other, GPUArray):
         if otherfac < 0 and out.dtype.kind == "u":  # -1 modulo 2^n
             otherfac = int(np.iinfo(out.dtype).max)
@@ -73,27 +87,27 @@ def _sum(self, selffac, other, otherfac, out):
     return self._axpbz(selffac, otherfac * other, out)
 
 
-def _add(self, other):
+def _add(self: GPUArray, other: Operand) -> Any:
     return _sum(self, 1, other, 1, _result(operator.add, self, other))
 
 
-def _subtract(self, other):
+def _subtract(self: GPUArray, other: Operand) -> Any:
     return _sum(self, 1, other, -1, _result(operator.sub, self, other))
 
 
-def _subtract_from(self, other):
+def _subtract_from(self: GPUArray, other: Operand) -> Any:
     return _sum(self, -1, other, 1, _result(operator.sub, self, other))
 
 
-def _negative(self):
+def _negative(self: Any) -> Any:
     return self._axpbz(-1, 0, _result(operator.mul, self, self))
 
 
-def _add_in_place(self, other):
+def _add_in_place(self: GPUArray, other: Operand) -> Any:
     return _sum(self, 1, other, 1, self)
 
 
-def _subtract_in_place(self, other):
+def _subtract_in_place(self: GPUArray, other: Operand) -> Any:
     return _sum(self, 1, other, -1, self)
 
 
@@ -103,7 +117,7 @@ _OPERATORS = {
 }
 
 
-def init_subclass(cls, /, **keywords):
+def init_subclass(cls: type[GPUArray], /, **keywords: Any) -> None:
     """Add operators to a class that overrides ``_axpbz`` or ``_axpbyz``; they call its method."""
     super(GPUArray, cls).__init_subclass__(**keywords)
     if "_axpbz" in cls.__dict__ or "_axpbyz" in cls.__dict__:

@@ -1,11 +1,24 @@
 """Reductions of the elements at given flat indices, as PyCUDA's gpuarray has them."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from PyGPU._runtime import core
+
+if TYPE_CHECKING:
+    from PyGPU._types import AllocatorLike, DTypeLike, StreamLike
 
 __all__ = ["subset_dot", "subset_max", "subset_min", "subset_sum"]
 
 
-def subset_sum(subset, a, dtype=None, stream=None, allocator=None):
+def subset_sum(
+    subset: core.GPUArray,
+    a: core.GPUArray,
+    dtype: DTypeLike | None = None,
+    stream: StreamLike = None,
+    allocator: AllocatorLike | None = None,
+) -> core.GPUArray:
     """Sum the elements of `a` at the given indices.
 
     Parameters
@@ -39,7 +52,14 @@ def subset_sum(subset, a, dtype=None, stream=None, allocator=None):
     return core._reduce_subset("sum", subset, (a,), dtype, stream, allocator)
 
 
-def subset_dot(subset, a, b, dtype=None, stream=None, allocator=None):
+def subset_dot(
+    subset: core.GPUArray,
+    a: core.GPUArray,
+    b: core.GPUArray,
+    dtype: DTypeLike | None = None,
+    stream: StreamLike = None,
+    allocator: AllocatorLike | None = None,
+) -> core.GPUArray:
     """Sum the products of the elements of `a` and `b` at the given indices.
 
     Parameters
@@ -73,7 +93,12 @@ def subset_dot(subset, a, b, dtype=None, stream=None, allocator=None):
     return core._reduce_subset("dot", subset, (a, b), dtype, stream, allocator)
 
 
-def subset_max(subset, a, stream=None, allocator=None):
+def subset_max(
+    subset: core.GPUArray,
+    a: core.GPUArray,
+    stream: StreamLike = None,
+    allocator: AllocatorLike | None = None,
+) -> core.GPUArray:
     """Find the largest of the elements of `a` at the given indices.
 
     Parameters
@@ -105,7 +130,12 @@ def subset_max(subset, a, stream=None, allocator=None):
     return core._reduce_subset("max", subset, (a,), None, stream, allocator)
 
 
-def subset_min(subset, a, stream=None, allocator=None):
+def subset_min(
+    subset: core.GPUArray,
+    a: core.GPUArray,
+    stream: StreamLike = None,
+    allocator: AllocatorLike | None = None,
+) -> core.GPUArray:
     """Find the smallest of the elements of `a` at the given indices.
 
     Parameters

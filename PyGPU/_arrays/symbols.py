@@ -4,14 +4,21 @@ They have the types and rules of GPUArray, because GPUArray's own functions reco
 operation that does not work element by element raises TraceError.
 """
 
+from __future__ import annotations
+
 import operator
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from PyGPU._arrays.functions import apply, kind_of, run, typed
 from PyGPU._arrays.tracing import Number, Traced, computed, error_at_current_line, foreign
 from PyGPU._runtime import core
+
+if TYPE_CHECKING:
+    from PyGPU._types import DTypeLike, StreamLike
 
 GPUArray = core.GPUArray
 _F8 = np.dtype(np.float64)
@@ -26,64 +33,64 @@ class Symbol(Traced, GPUArray):
 
     __hash__ = None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<an array of {self.dtype} in a function that is traced>"
 
     __str__ = __repr__
 
-    def __format__(self, how):
+    def __format__(self, how: str) -> str:
         return format(repr(self), how)
 
-    def __pos__(self):
+    def __pos__(self) -> Symbol:
         return self
 
     __copy__ = __pos__
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> Symbol:
         return self
 
-    def copy(self, order="K"):
+    def copy(self, order: str = "K") -> Symbol:
         return self
 
-    def __neg__(self):
+    def __neg__(self) -> GPUArray:
         if self.dtype.kind == "b":
             raise TypeError("- is not defined for bool; use ~ or !=")
         return self._itself("negative")
 
-    def __invert__(self):
+    def __invert__(self) -> GPUArray:
         if self.dtype.kind in "fc":
             raise TypeError(f"~ is not defined for {self.dtype}")
         return self._itself("invert")
 
-    def __abs__(self):
+    def __abs__(self) -> GPUArray:
         dtype = self.dtype
         real = np.empty(0, dtype).real.dtype if dtype.kind == "c" else dtype
         return run("absolute", (self,), (dtype,), (real,))
 
-    def _itself(self, name):
+    def _itself(self, name: str) -> GPUArray:
         return run(name, (self,), (self.dtype,), (self.dtype,))
 
-    def __divmod__(self, other):
+    def __divmod__(self, other: Any) -> Any:
         quotient = self.__floordiv__(other)
         return quotient if quotient is NotImplemented else (quotient, self.__mod__(other))
 
-    def __rdivmod__(self, other):
+    def __rdivmod__(self, other: Any) -> Any:
         quotient = self.__rfloordiv__(other)
         return quotient if quotient is NotImplemented else (quotient, self.__rmod__(other))
 
-    def __matmul__(self, other):
+    def __matmul__(self, other: Any) -> NoReturn:
         raise error_at_current_line(
             "@ does not work element by element: use a library of linear algebra"
         )
 
     __rmatmul__ = __matmul__
 
-    def astype(self, dtype, stream=None):
+    def astype(self, dtype: DTypeLike, stream: StreamLike = None) -> GPUArray:
         """Convert to another dtype, as a C cast does."""
         dtype = np.dtype(dtype)
         return run("copy", (self,), (self.dtype,), (dtype,), stream=stream)
 
-    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__":
             raise error_at_current_line(
                 f"numpy.{ufunc.__name__}.{method} does not work element by element"
@@ -94,20 +101,29 @@ class Symbol(Traced, GPUArray):
         if len(inputs) == 1 and ufunc in _UNARY and not kwargs:
             return _UNARY[ufunc](self)
         kwargs.setdefault("casting", "same_kind")  # given explicitly: bypass C++'s operators
-        return super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+        return super().__array_ufunc__(ufunc, method, *inputs, **kwargs)  # type: ignore[misc]
 
-    def __array_function__(self, func, types, args, kwargs):
+    def __array_function__(
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
         if func not in _FUNCTIONS:
             name = f"{func.__module__}.{func.__name__}"
             raise error_at_current_line(
                 f"{name} does not work element by element, or GPUArray does not have it"
             )
         ours = [one for one in types if one is not Scalar]
-        return super().__array_function__(func, ours, args, kwargs)
+        return super().__array_function__(func, ours, args, kwargs)  # type: ignore[misc]
 
 
 # Ufuncs that GPUArray's dispatch replaces by an operator, whose rules differ from the ufunc's.
-_UNARY = {np.negative: operator.neg, np.absolute: operator.abs}
+_UNARY: dict[np.ufunc, Callable[[Any], Any]] = {
+    np.negative: operator.neg,
+    np.absolute: operator.abs,
+}
 _REFLECTED = {
     **{np.equal: "__eq__", np.not_equal: "__ne__", np.less: "__gt__", np.less_equal: "__ge__"},
     **{np.greater: "__lt__", np.greater_equal: "__le__"},
@@ -118,15 +134,15 @@ _FUNCTIONS = {
 }
 
 
-def _is_operand(value):
+def _is_operand(value: object) -> bool:
     """Test whether GPUArray's operators accept the value."""
     if isinstance(value, np.generic):
         return value.dtype.kind in "biufc"
     return isinstance(value, (GPUArray, Number, np.ndarray, int, float, complex))
 
 
-def _binary(name, is_reflected):
-    def method(self, other, *modulus):
+def _binary(name: str, is_reflected: bool) -> Callable[..., Any]:
+    def method(self: Symbol, other: Any, *modulus: object) -> Any:
         if modulus not in ((), (None,)) or not _is_operand(other):
             return NotImplemented
         return apply(name, *((other, self) if is_reflected else (self, other)))
@@ -134,10 +150,10 @@ def _binary(name, is_reflected):
     return method
 
 
-def _comparison(name):
+def _comparison(name: str) -> Callable[..., Any]:
     """Make a comparison with 0 and 1 in the operands' dtype, as in src/python/array."""
 
-    def method(self, other):
+    def method(self: Symbol, other: Any) -> Any:
         if not _is_operand(other):
             return NotImplemented
         operands, compute, _ = typed(name, (self, other))
@@ -180,13 +196,13 @@ _REASONS = {
 _USED = {"dtype", "real", "imag", "conj", "conjugate", "mul_add", "_axpbyz", "clip", "round"}
 
 
-def _refusal(name):
+def _refusal(name: str) -> Any:
     reason = _REASONS.get(name, "it does not work element by element")
     text = f"{name} of an array cannot be traced: {reason}"
     if name.startswith("_") and not name.startswith("__"):
         text = "kernels cannot be called in a fused function"
 
-    def refuse(self, *args, **kwargs):
+    def refuse(self: object, *args: object, **kwargs: object) -> NoReturn:
         raise error_at_current_line(text)
 
     return refuse if name.startswith("__") else property(refuse, refuse)
@@ -203,27 +219,33 @@ class Scalar(Number):
     __hash__ = None  # type: ignore[assignment]
     dtype = property(operator.attrgetter("now.dtype"))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<a number of {type(self.now).__name__} in a function that is traced>"
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):  # Python and NumPy look these up on any object
             raise AttributeError(name)
         raise error_at_current_line(f"{name} of a number among the arguments cannot be traced")
 
-    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if any(isinstance(one, GPUArray) for one in inputs):
             return NotImplemented
         return computed(partial(getattr(ufunc, method), **kwargs), *inputs)
 
-    def __array_function__(self, func, types, args, kwargs):
+    def __array_function__(
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
         if any(issubclass(one, GPUArray) for one in types):
             return NotImplemented
         return computed(partial(func, **kwargs), *args)
 
 
-def _of_numbers(function, is_reflected=False):
-    def method(self, *others):
+def _of_numbers(function: Callable[..., Any], is_reflected: bool = False) -> Callable[..., Any]:
+    def method(self: Scalar, *others: Any) -> Any:
         for other in others:
             if isinstance(other, Traced):
                 return NotImplemented
@@ -234,8 +256,8 @@ def _of_numbers(function, is_reflected=False):
     return method
 
 
-def _unknown(name):
-    def refuse(self, *args):
+def _unknown(name: str) -> Callable[..., Any]:
+    def refuse(self: object, *args: object) -> NoReturn:
         raise error_at_current_line(
             f"{name}: a number among the arguments may change from call to call, so its value is "
             "not known while the function is traced; set it as the parameter's default or by "

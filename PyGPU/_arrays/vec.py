@@ -1,10 +1,17 @@
 """CUDA's vector types as NumPy dtypes, vec.float4 and the others, and their make_ functions."""
 
+from __future__ import annotations
+
 import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from PyGPU._kernels import get_or_register_dtype
+
+if TYPE_CHECKING:
+    from PyGPU._types import DType
 
 _NUMBERS = {
     **{"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4"},
@@ -31,10 +38,10 @@ class vec:
     """
 
 
-def _maker(name, dtype):
-    fields = dtype.names
+def _maker(name: str, dtype: DType) -> Callable[..., Any]:
+    fields = dtype.names or ()
 
-    def make(*components, **named):
+    def make(*components: Any, **named: Any) -> Any:
         values = dict(zip(fields, components))
         if len(components) > len(fields) or values.keys() & named.keys():
             raise TypeError(
@@ -51,7 +58,8 @@ def _maker(name, dtype):
 
     make.__name__ = make.__qualname__ = f"make_{name}"
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    make.__signature__ = inspect.Signature([inspect.Parameter(field, kind) for field in fields])
+    signature = inspect.Signature([inspect.Parameter(field, kind) for field in fields])
+    make.__signature__ = signature  # type: ignore[attr-defined]
     make.__doc__ = f"""Make a value of the vector type {name}.
 
     Parameters

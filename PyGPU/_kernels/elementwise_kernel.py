@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +21,9 @@ from PyGPU._kernels.types import ScalarArg, VectorArg, require_elements
 from PyGPU._runtime import Rebuilt, capabilities, core, errors, integer
 
 if TYPE_CHECKING:
-    from PyGPU._types import StreamLike, TextureReference
+    from PyGPU._types import Int, StreamLike, TextureReference
+
+    _Made = tuple[SourceModule, Function, list[VectorArg | ScalarArg]]
 
 
 _NEVER = (1 << 63) - 1
@@ -32,7 +34,7 @@ _MANY = _NEVER if capabilities.runs_threads_serially else 1 << 19
 _MOST = 1 << 62  # limit of indices, so that their differences fit in 64 bits
 
 
-def _index(name, value, default):
+def _index(name: str, value: Int | None, default: int) -> int:
     if value is None:
         return default
     number = integer(name, value)
@@ -41,7 +43,9 @@ def _index(name, value, default):
     return number
 
 
-def _indices(absolute, relative, n):
+def _indices(
+    absolute: slice | range | None, relative: slice | None, n: int
+) -> tuple[int, int, int]:
     """Return the (start, stop, step) that range= or slice= of a call selects."""
     if absolute is not None and relative is not None:
         raise TypeError("range and slice: expected at most one of them")
@@ -59,16 +63,25 @@ def _indices(absolute, relative, n):
     return start, _index("range: stop", absolute.stop, n if step > 0 else -1), step
 
 
-def _ranged_kernel(arguments, operation, **settings):
+def _ranged_kernel(
+    arguments: list[VectorArg | ScalarArg], operation: str, **settings: Any
+) -> _Made:
     arguments = [*arguments, ScalarArg(np.uintp, "n")]
     return get_elwise_kernel_and_types(arguments, operation, use_range=True, **settings)
 
 
-def _batched_kernel(arguments, operation, preamble, loop_prep, after_loop, **settings):
+def _batched_kernel(
+    arguments: list[VectorArg | ScalarArg],
+    operation: str,
+    preamble: str,
+    loop_prep: str,
+    after_loop: str,
+    **settings: Any,
+) -> _Made:
     return get_batched_kernel_and_types(arguments, operation, **settings)
 
 
-_MAKERS = {
+_MAKERS: dict[str, Callable[..., _Made]] = {
     "plain": get_elwise_kernel_and_types,
     "ranged": _ranged_kernel,
     "batched": _batched_kernel,
@@ -78,7 +91,15 @@ _MAKERS = {
 class _Variant:
     """A kernel compiled for one device."""
 
-    def __init__(self, module, function, arguments, given, operation, many):
+    def __init__(
+        self,
+        module: SourceModule,
+        function: Function,
+        arguments: list[VectorArg | ScalarArg],
+        given: int,
+        operation: str,
+        many: int,
+    ) -> None:
         self.parts = module, function, arguments
         self.names = [one.name for one in arguments[:given]]
         self.vectors = [
@@ -157,13 +178,12 @@ class ElementwiseKernel(Rebuilt):
     ) -> None:
         self._arguments = arguments if isinstance(arguments, str) else list(arguments)
         self._operation = operation
-        self._settings = {
+        self._settings: dict[str, Any] = {
             **{"name": name, "keep": keep, "options": options},
             **{"preamble": preamble, "loop_prep": loop_prep, "after_loop": after_loop},
         }
-        self._variants: dict[
-            tuple[int, str], Any
-        ] = {}  # (core._current_device_key(), kind) -> _Variant
+        # By (core._current_device_key(), kind).
+        self._variants: dict[tuple[int, str], _Variant] = {}
         self._many = _MANY
         self._remember(
             *(ElementwiseKernel, self._arguments, operation, name, keep, options),
@@ -191,7 +211,13 @@ class ElementwiseKernel(Rebuilt):
             launcher.set_batched(self._variant("batched").parts[1])
             launcher.launch(stream, args, True)
 
-    def _call_over(self, args, absolute, relative, stream):
+    def _call_over(
+        self,
+        args: tuple[Any, ...],
+        absolute: slice | range | None,
+        relative: slice | None,
+        stream: StreamLike,
+    ) -> None:
         variant = self._variant("ranged")
         n = self._size(variant, args)
         indices = _indices(absolute, relative, n)
@@ -207,16 +233,17 @@ class ElementwiseKernel(Rebuilt):
             )
         variant.launcher.launch_over(stream, args, *indices, True)
 
-    def _size(self, variant, args):
+    def _size(self, variant: _Variant, args: tuple[Any, ...]) -> int:
         """Return the size of the first array, after checking the arguments' number and types."""
         if len(args) != len(variant.names):
             raise _wrong_count(self._settings["name"], variant.names, len(args))
         for position, *_ in variant.vectors:
             if not isinstance(args[position], core.GPUArray):
                 raise _no_array(variant.names[position], args[position])
-        return args[variant.vectors[0][0]]._size
+        first: core.GPUArray = args[variant.vectors[0][0]]
+        return first._size
 
-    def _check(self, variant, args, needed):
+    def _check(self, variant: _Variant, args: tuple[Any, ...], needed: int) -> None:
         for position, dtype, always in variant.vectors:
             name = f"{self._settings['name']}: {variant.names[position]}"
             require_elements(name, args[position], dtype, needed if always else 0)
@@ -225,12 +252,12 @@ class ElementwiseKernel(Rebuilt):
         )
 
     @functools.cached_property
-    def _may_be_batched(self):
+    def _may_be_batched(self) -> bool:
         vectors = [one for one in arguments_of(self._arguments) if isinstance(one, VectorArg)]
         around = [self._settings[text] for text in ("preamble", "loop_prep", "after_loop")]
         return can_be_batched([one.name for one in vectors], self._operation, *around)
 
-    def _variant(self, kind):
+    def _variant(self, kind: str) -> _Variant:
         key = core._current_device_key(), kind
         if key not in self._variants:
             arguments = arguments_of(self._arguments)
@@ -291,21 +318,22 @@ class ElementwiseKernel(Rebuilt):
         return self.generate_stride_kernel_and_types(use_range)[0].get_texref(name)
 
 
-def _wrong_count(kernel, names, count):
+def _wrong_count(kernel: str, names: Sequence[str], count: int) -> errors.ArgumentError:
     extra = f"missing {', '.join(names[count:])}" if count < len(names) else "too many"
     return errors.ArgumentError(
         f"{kernel}({', '.join(names)}) takes {len(names)} arguments, not {count}: {extra}"
     )
 
 
-def _no_array(name, value):
+def _no_array(name: str, value: object) -> errors.ArgumentError:
     advice = "; gpuarray.to_gpu() makes one" if isinstance(value, np.ndarray) else ""
     return errors.ArgumentError(f"{name}: expected a GPUArray, got {type(value)!r}{advice}")
 
 
-def _check_orders(vectors):
+def _check_orders(vectors: Iterable[tuple[str, core.GPUArray]]) -> None:
     """Raise RuntimeError unless equal indices select equal positions in memory."""
-    orders = {}  # shape -> an array's name, and whether it is in C order
+    # An array's name, and whether it is in C order, by shape.
+    orders: dict[tuple[int, ...], tuple[str, bool]] = {}
     for name, vector in vectors:
         flags = vector.flags
         if not flags.forc:

@@ -1,5 +1,7 @@
 """Table of the elementwise kernels of one expression, and the docstrings of their getters."""
 
+from __future__ import annotations
+
 import itertools
 import re
 
@@ -153,7 +155,7 @@ _DESCRIBED = {
 }
 
 
-def _described(parameters):
+def _described(parameters: str) -> str:
     """Return the text of the section "Parameters"."""
     names = [one.partition("=")[0] for one in parameters.split()]
     lines = []
@@ -167,7 +169,9 @@ def _described(parameters):
     return "\n    ".join(lines)
 
 
-def documentation(name, parameters, arguments, operation, example):
+def documentation(
+    name: str, parameters: str, arguments: str, operation: str, example: tuple[str, str, str]
+) -> str:
     """Return the docstring of a getter."""
     shown = re.sub(r"\{[xy]_is_scalar\}", "i", operation).replace("{as_z}", "")
     shown, declared = (re.sub("[{}]", "", one) for one in (shown, arguments))

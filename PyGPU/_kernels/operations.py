@@ -6,9 +6,16 @@ operation with two results has two expressions, and may have a statement before 
 operations, ``place``, of type ``A``, is the element's index.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-_EXPRESSIONS = {
+if TYPE_CHECKING:
+    from PyGPU._types import DType, DTypeLike
+
+_EXPRESSIONS: dict[str, str | tuple[str, ...]] = {
     # Arithmetic
     "add": "a + b",
     "subtract": "a - b",
@@ -161,13 +168,13 @@ _SIGN_AND_NONE = {
     "greater_equal": "!P_less(a, b)",
 }
 _OF_KIND = {"b": _BOOL, "i": _INTEGER, "u": _UNSIGNED, "f": {}, "c": _COMPLEX}
-_OF_DTYPE = {np.dtype(np.float16): _HALF}
+_OF_DTYPE: dict[DType, dict[str, str]] = {np.dtype(np.float16): _HALF}
 
 #: The names of all operations.
 NAMES = frozenset(_EXPRESSIONS)
 
 
-def expressions(name, compute, *others):
+def expressions(name: str, compute: DTypeLike, *others: DTypeLike) -> tuple[str, ...]:
     """Return an operation's expressions in C, one for each result, for the computation's dtypes."""
     compute = np.dtype(compute)
     kinds = {compute.kind, *(np.dtype(other).kind for other in others)}
@@ -177,6 +184,6 @@ def expressions(name, compute, *others):
     return (found,) if isinstance(found, str) else found
 
 
-def before(name):
+def before(name: str) -> str:
     """Return the statement that an operation's expressions share."""
     return _BEFORE.get(name, "")

@@ -1,9 +1,16 @@
 """Result types of operations, found by calling NumPy on empty arrays instead of in a table."""
 
+from __future__ import annotations
+
 import functools
 import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from PyGPU._types import DType, DTypeLike, DTypes, Kind
 
 _BOOL, _F8 = np.dtype(np.bool_), np.dtype(np.float64)
 _ORDER = frozenset(("less", "less_equal", "greater", "greater_equal"))
@@ -14,11 +21,11 @@ _OWN = frozenset(("isnan", "isinf", "isfinite", "signbit", "absolute", "bitwise_
 _NEED_ORDER = _ORDER | {"maximum", "minimum", "fmax", "fmin", "clip"}
 
 
-def _stand_in(kind):
+def _stand_in(kind: Kind) -> Any:
     return np.empty(0, kind) if isinstance(kind, np.dtype) else kind[0](kind[1])
 
 
-def result_dtypes(function, kinds, **settings):
+def result_dtypes(function: Callable[..., Any], kinds: tuple[Kind, ...], **settings: Any) -> DTypes:
     """Return the dtypes of the results that a NumPy function gives for operands of these kinds."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -26,12 +33,14 @@ def result_dtypes(function, kinds, **settings):
     return tuple([one.dtype for one in (answer if isinstance(answer, tuple) else (answer,))])
 
 
-def dtype_of_kind(kind):
+def dtype_of_kind(kind: Kind) -> DType:
     return kind if isinstance(kind, np.dtype) else np.asarray(_stand_in(kind)).dtype
 
 
 @functools.lru_cache(maxsize=4096)
-def promoted(name, kinds, dtype=None, casting="same_kind"):
+def promoted(
+    name: str, kinds: tuple[Kind, ...], dtype: DTypeLike | None = None, casting: str = "same_kind"
+) -> tuple[DTypes, DTypes]:
     """Return (compute, results): the dtypes of an operation's operands and results.
 
     Parameters
@@ -93,7 +102,7 @@ def promoted(name, kinds, dtype=None, casting="same_kind"):
     return results[:1] * len(kinds), results
 
 
-def _choice(name, criterion, then_, else_):
+def _choice(name: str, criterion: Kind, then_: Kind, else_: Kind) -> tuple[DTypes, DTypes]:
     results = result_dtypes(functools.partial(np.where, np.empty(0, bool)), (then_, else_))
     first = _BOOL if name == "where" else dtype_of_kind(criterion)
     if first.kind == "c":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._compile import signature
-from PyGPU._driver import SourceModule
+from PyGPU._driver import Function, SourceModule
 from PyGPU._kernels.stages import get_reduction_kernel_and_types
 from PyGPU._kernels.text.common import Element
 from PyGPU._kernels.text.indexed import always_uses_element
@@ -26,10 +26,10 @@ from PyGPU._kernels.types import (
 from PyGPU._runtime import Rebuilt, beside_first, core, errors, require_array
 
 if TYPE_CHECKING:
-    from PyGPU._types import AllocatorLike, DTypeLike, StreamLike
+    from PyGPU._types import AllocatorLike, DType, DTypeLike, StreamLike
 
 
-def _neutral_text(neutral, dtype):
+def _neutral_text(neutral: str | complex, dtype: DType) -> str:
     """Return C for the neutral element: a literal of the dtype, or a cast for the compiler."""
     try:
         return literal(neutral, dtype)
@@ -127,16 +127,15 @@ class ReductionKernel(Rebuilt):
         )
         self._name, self._options = name, options
         self._of_stages = (out_type, self.block_size, start, reduce_expr), text, preamble
-        self._launchers: dict[
-            int, Any
-        ] = {}  # core._current_device_key() -> core._ReductionLauncher
+        # By core._current_device_key().
+        self._launchers: dict[int, core._ReductionLauncher] = {}
         self._launcher(keep)
         self._remember(
             *(ReductionKernel, dtype_out, neutral, reduce_expr, map_expr, arguments),
             *(self._name, keep, options, preamble),
         )
 
-    def _launcher(self, keep=False):
+    def _launcher(self, keep: bool = False) -> core._ReductionLauncher:
         """Return the launcher of the current device; compile the kernels at the first call."""
         here = core._current_device_key()
         found = self._launchers.get(here)
@@ -159,7 +158,7 @@ class ReductionKernel(Rebuilt):
     # PyCUDA's stages, for programs that launch them themselves; a call does not use them.
 
     @functools.cached_property
-    def _stages(self):
+    def _stages(self) -> list[tuple[Function, list[str]]]:
         """Return PyCUDA's two kernels on the current device, with their arguments' types."""
         first, arguments, preamble = self._of_stages
         return [
@@ -245,7 +244,9 @@ class ReductionKernel(Rebuilt):
         result = self._launcher().launch(*rest)
         return self._launch_checked(*rest) if result is None else result
 
-    def _launch_checked(self, stream, args, *rest):
+    def _launch_checked(
+        self, stream: StreamLike, args: tuple[Any, ...], *rest: Any
+    ) -> core.GPUArray:
         if len(args) != len(self._arguments):
             raise errors.ArgumentError(
                 f"{self._name} takes {len(self._arguments)} arguments, not {len(args)}"
@@ -254,7 +255,7 @@ class ReductionKernel(Rebuilt):
         self._check(vectors)
         return _launch(vectors, self, stream, args, *rest)
 
-    def _check(self, vectors):
+    def _check(self, vectors: Sequence[core.GPUArray]) -> None:
         for (position, dtype, always), value in zip(self._vectors, vectors):
             name = f"{self._name}: {self._arguments[position].name}"
             require_array(name, value)
@@ -274,20 +275,28 @@ class ReductionKernel(Rebuilt):
 
 
 @beside_first
-def _launch(vectors, kernel, *arguments):
-    return kernel._launcher().launch(*arguments, True)
+def _launch(
+    vectors: Sequence[core.GPUArray],
+    kernel: ReductionKernel,
+    stream: StreamLike,
+    args: tuple[Any, ...],
+    out: core.GPUArray | None,
+    allocator: AllocatorLike | None,
+    wrap: Callable[[Any], Any] | None,
+) -> core.GPUArray:
+    return kernel._launcher().launch(stream, args, out, allocator, wrap, True)
 
 
-def _parsed(arguments):
+def _parsed(arguments: str | Sequence[VectorArg | ScalarArg] | None) -> list[VectorArg | ScalarArg]:
     if isinstance(arguments, str):
         return [parse_c_arg(text) for text in signature.split_top(arguments)]
     return list(arguments or ())
 
 
-def _declared(arguments):
+def _declared(arguments: Sequence[VectorArg | ScalarArg]) -> str:
     return ", ".join(one.declarator() for one in arguments)
 
 
-def _promises(types):
+def _promises(types: Sequence[VectorArg | ScalarArg]) -> list[str | DType]:
     """Return the types for Function.prepare: "P" for a pointer, or a scalar's dtype."""
     return ["P" if isinstance(one, VectorArg) else one.dtype for one in types]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,30 +24,36 @@ from PyGPU._runtime import (
 )
 
 if TYPE_CHECKING:
-    from PyGPU._types import AllocatorLike, DTypeLike, StreamLike
+    from PyGPU._types import AllocatorLike, DType, DTypeLike, StreamLike
 
 
-def _in_order(stream, scratch, work):
+def _in_order(stream: StreamLike, scratch: core.GPUArray, work: Callable[[], object]) -> None:
     """Call `work`, which uses the array `scratch`, in the order of the stream."""
     core._keep_for_callers_graph(scratch, stream)
     streams.in_order(stream, [scratch], work)
 
 
-def _with_scratch(nbytes, stream, work):
+def _with_scratch(nbytes: int, stream: StreamLike, work: Callable[[core.GPUArray], object]) -> None:
     """Call `work(scratch)`, which enqueues launches that use so many bytes of pool memory."""
     scratch = core.GPUArray((nbytes,), np.uint8)
     _in_order(stream, scratch, lambda: work(scratch))
 
 
-def _tiles(scan, tile, options):
+def _tiles(
+    scan: scan_text.Scan, tile: scan_tiles.Tile, options: Sequence[str] | None
+) -> core._ScanLauncher:
     """Compile a scan that makes one pass over tiles, for a GPU."""
     text = scan_tiles.text(scan, tile)
     module = SourceModule(text, options=options, no_extern_c=True)
     multiprocessors = state.device_attribute(core.cudaDevAttrMultiProcessorCount)
     function = module.get_function(f"{scan.name}_tiles").prepare("qPqPqPI")
     return core._ScanLauncher(
-        *(function, scan.dtype),
-        *(tile.size, tile.words, tile.threads, tile.delays(multiprocessors)),
+        function,
+        scan.dtype,
+        tile.size,
+        tile.words,
+        tile.threads,
+        tile.delays(multiprocessors),
     )
 
 
@@ -59,7 +65,7 @@ class _Chunks:
 
     _SHORTEST = 1 << 18  # bytes; shorter chunks do not pay for a thread
 
-    def __init__(self, scan, options):
+    def __init__(self, scan: scan_text.Scan, options: Sequence[str] | None) -> None:
         text = scan_text.chunks(scan)
         module = SourceModule(text, options=options, no_extern_c=True)
         self._totals = module.get_function(f"{scan.name}_totals").prepare("qqPqP")
@@ -67,7 +73,9 @@ class _Chunks:
         self._most = state.device_attribute(core.cudaDevAttrMultiProcessorCount)
         self._itemsize = max(scan.dtype.itemsize, 4)  # totals of float16 are stored as float
 
-    def launch(self, stream, source, target, is_checked=False):
+    def launch(
+        self, stream: StreamLike, source: Any, target: Any, is_checked: bool = False
+    ) -> bool:
         """Launch the scan as core._ScanLauncher does.
 
         It returns False unless `is_checked`: it does not check the arrays itself.
@@ -78,13 +86,13 @@ class _Chunks:
         most = min(self._most, size * source.itemsize // self._SHORTEST)
         length = -(-size // max(most, 1))
         count, block = -(-size // length), (1, 1, 1)
-        launch = ((count, 1), block, stream, size, length, source, step)
-        launch += (target, target.strides[0])
+        places = source, step, target, target.strides[0]
+        launch = ((count, 1), block, stream, size, length, *places)
         if count == 1:
             self._chunks.prepared_async_call(*launch, 0)
             return True
 
-        def both(totals):
+        def both(totals: core.GPUArray) -> None:
             self._totals.prepared_async_call(
                 *((count - 1, 1), block, stream, size, length, source, step, totals)
             )
@@ -94,7 +102,7 @@ class _Chunks:
         return True
 
 
-def _build(scan, options):
+def _build(scan: scan_text.Scan, options: Sequence[str] | None) -> _Chunks | core._ScanLauncher:
     """Compile the scan for the current device."""
     tile = scan_tiles.tile_for(
         scan.dtype.itemsize,
@@ -106,16 +114,16 @@ def _build(scan, options):
     return _tiles(scan, tile, options)
 
 
-def _is_same_but_sign(dtype, own):
+def _is_same_but_sign(dtype: DType, own: DType) -> bool:
     """Test whether two dtypes are equal, or integers of one size that differ in sign only."""
     return dtype == own or (
         dtype.kind in "iu" and own.kind in "iu" and dtype.itemsize == own.itemsize
     )
 
 
-def _checked(name, ary, dtype):
+def _checked(name: str, ary: object, dtype: DType) -> core.GPUArray:
     """Check an array: elements of `dtype`, or of the same size with another sign, on one axis."""
-    require_array(name, ary)
+    ary = require_array(name, ary)
     if not _is_same_but_sign(ary.dtype, dtype):
         raise TypeError(f"{name}: expected dtype {dtype}, that of the kernel, got {ary.dtype}")
     if ary.ndim != 1:
@@ -128,7 +136,7 @@ def _checked(name, ary, dtype):
     return ary
 
 
-def _would_overwrite(source, target):
+def _would_overwrite(source: core.GPUArray, target: core.GPUArray) -> bool:
     """Test whether results would overwrite elements before they are read."""
     if (source._address, source.strides) == (target._address, target.strides):
         return False
@@ -157,17 +165,16 @@ class _ScanKernel(Rebuilt):
         start = self._start()
         self._scan = scan_text.Scan(self.dtype, scan_expr, start, name_prefix, str(preamble))
         self._options = options
-        self._launchers: dict[
-            int, Any
-        ] = {}  # core._current_device_key() -> _Chunks or core._ScanLauncher
+        # By core._current_device_key().
+        self._launchers: dict[int, _Chunks | core._ScanLauncher] = {}
         self._launcher()
         self._remember(*(_ScanKernel, dtype, scan_expr, neutral, name_prefix, options, preamble))
 
-    def _start(self):
+    def _start(self) -> str | None:
         """Return C for the value before the first element, or None."""
         return None
 
-    def _launcher(self):
+    def _launcher(self) -> _Chunks | core._ScanLauncher:
         here = core._current_device_key()
         if here not in self._launchers:
             self._launchers[here] = _build(self._scan, self._options)
@@ -208,12 +215,19 @@ class _ScanKernel(Rebuilt):
             An array has not one axis, the shapes differ, elements are not aligned, or elements of
             the output overlap.
         """
-        target: Any = input_ary if output_ary is None else output_ary
+        # The launcher rejects targets that are no arrays.
+        target: core.GPUArray = input_ary if output_ary is None else output_ary  # type: ignore[assignment]
         if self._launcher().launch(stream, input_ary, target):
             return target
         return self._check_and_scan(input_ary, output_ary, allocator, stream)
 
-    def _check_and_scan(self, input_ary, output_ary, allocator, stream):
+    def _check_and_scan(
+        self,
+        input_ary: object,
+        output_ary: object,
+        allocator: AllocatorLike | None,
+        stream: StreamLike,
+    ) -> core.GPUArray:
         source = _checked("input_ary", input_ary, self.dtype)
         if output_ary is None:
             target = source
@@ -234,13 +248,13 @@ class _ScanKernel(Rebuilt):
         _scan(source, self, target, stream)
         return target
 
-    def _scan_to(self, source, target, stream):
+    def _scan_to(self, source: core.GPUArray, target: core.GPUArray, stream: StreamLike) -> None:
         if target is source or not _would_overwrite(source, target):
             self._launcher().launch(stream, source, target, True)
             return
         copy = core.GPUArray(source.shape, source.dtype)
 
-        def scan_copy():
+        def scan_copy() -> None:
             copy.set_async(source, stream=stream)
             self._launcher().launch(stream, copy, target, True)
 
@@ -248,12 +262,14 @@ class _ScanKernel(Rebuilt):
 
 
 @beside_first
-def _new_like(source, allocator):
+def _new_like(source: core.GPUArray, allocator: AllocatorLike | None) -> core.GPUArray:
     return core.GPUArray(source.shape, source.dtype, allocator=allocator)
 
 
 @beside_first
-def _scan(source, kernel, target, stream):
+def _scan(
+    source: core.GPUArray, kernel: _ScanKernel, target: core.GPUArray, stream: StreamLike
+) -> None:
     work = functools.partial(kernel._scan_to, source, target, stream)
     streams.in_order(stream, [source, target], work)
 
@@ -344,7 +360,7 @@ class ExclusiveScanKernel(_ScanKernel):
     array([0, 1, 3])
     """
 
-    def _start(self):
+    def _start(self) -> str:
         if self.neutral is None:
             raise ValueError("neutral=None: an exclusive scan needs a number or C text")
         return scan_text.literal(self.neutral, self.dtype)

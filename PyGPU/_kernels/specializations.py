@@ -1,5 +1,10 @@
 """The kernels behind GPUArray's operators and functions, which C++ requests by their keys."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from PyGPU._compile import build
 from PyGPU._kernels.text import (
     compaction,
@@ -12,12 +17,15 @@ from PyGPU._kernels.text import (
 )
 from PyGPU._runtime import core, state
 
+if TYPE_CHECKING:
+    from PyGPU._types import DType, DTypes
+
 # Products and sums are rounded separately, as in NumPy: a fused function gives the same results as
 # its operators.
 ROUNDED = ("-fmad=false",)
 
 
-def load(source, name, options=()):
+def load(source: str, name: str, options: Sequence[str] = ()) -> core._Module:
     """Compile a text for the current device, and return the module to C++."""
     request = build.Request(
         source=source, options=tuple(options), extern_c=False, name=name, tuned=True
@@ -25,13 +33,15 @@ def load(source, name, options=()):
     return core._Module(build.build(request).image, [])
 
 
-def elementwise_module(name, *key):
+def elementwise_module(name: str, *key: Any) -> core._Module:
     """Return the module with the kernel ``elementwise``. See :func:`text.elementwise.source`."""
     options = ("-O3",) if elementwise.has_runs(*key) else ()  # vectorizes runs
     return load(elementwise.source(name, *key), f"{name}.cu", (*options, *ROUNDED))
 
 
-def reduction_module(operation, inputs, tables, compute, *plan):
+def reduction_module(
+    operation: str, inputs: DTypes, tables: DTypes, compute: DType, *plan: Any
+) -> tuple[core._Module, int]:
     """Return the module with the kernels of a reduction, and the accumulator's size in bytes.
 
     See :class:`text.folding.ReductionKey`.
@@ -44,28 +54,28 @@ def reduction_module(operation, inputs, tables, compute, *plan):
     return load(text, f"{operation}.cu", options), size
 
 
-def gather_module(*key):
+def gather_module(*key: Any) -> core._Module:
     """Return the module with the kernel ``gather``. See :func:`text.gather.source`."""
     return load(gather.source(*key), "gather.cu", ("-O3",))
 
 
-def check_module(*key):
+def check_module(*key: Any) -> core._Module:
     """Return the module with the kernel ``check``. See :func:`text.gather.check_source`."""
     return load(gather.check_source(*key), "check.cu")
 
 
-def join_module(*key):
+def join_module(*key: Any) -> core._Module:
     """Return the module with the kernel ``join``. See :func:`text.gather.join_source`."""
     return load(gather.join_source(*key), "join.cu")
 
 
-def mask_module(itemsize, threads):
+def mask_module(itemsize: int, threads: int) -> core._Module:
     """Return the module with the kernels ``select_items`` and ``assign_items``."""
     warp = state.device_attribute(core.cudaDevAttrWarpSize)
     return load(masks.source(itemsize, warp, threads), "mask.cu")
 
 
-def compaction_module(itemsize, is_short):
+def compaction_module(itemsize: int, is_short: bool) -> tuple[core._Module, int, int, int]:
     """Return the kernels of :func:`text.compaction.items_by_warps` and their sizes.
 
     The sizes are the threads per block, the elements per chunk, and the chunks per block.

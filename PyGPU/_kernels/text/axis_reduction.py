@@ -4,19 +4,22 @@ Each row of blocks reduces `share` elements of every output. If there are severa
 of blocks has a counter.
 """
 
+from __future__ import annotations
+
 from PyGPU._kernels.text.common import Element, unravel, vector_of
 from PyGPU._kernels.text.compound import ACCUMULATORS, has_places, is_compound
 from PyGPU._kernels.text.folding import (
     AXIS_THREADS,
     SIDE_BY_SIDE,
     UNROLL,
+    ReductionKey,
     accumulators,
     folds_vectors,
     memory,
 )
 
 
-def source(form):
+def source(form: ReductionKey) -> str:
     """Return the kernel ``first`` for one operand of any strides."""
     fields = f"""
 struct P_loop {{
@@ -33,7 +36,7 @@ __device__ inline long long P_offset(const P_loop &loop, P_index i) {{
     return fields + (_by_threads(form) if form.outputs else _by_runs(form))
 
 
-def _by_threads(form):
+def _by_threads(form: ReductionKey) -> str:
     """Return the kernel for blocks of many threads.
 
     Adjacent threads have adjacent outputs (`by_output`), or adjacent elements of one output. A
@@ -143,7 +146,7 @@ extern "C" __global__ void __launch_bounds__({AXIS_THREADS}) first(
 """
 
 
-def _stored(form):
+def _stored(form: ReductionKey) -> str:
     """Return the statements that store the totals of a thread."""
     width, outputs = form.vector_width, form.outputs
     if not form.by_output:
@@ -167,10 +170,10 @@ _TOTALS_BYTES = 1 << 14  # size of the totals of adjacent outputs, which stay in
 _LANES = 32  # elements of a row that are added to separate totals
 
 
-def _runs(form):
+def _runs(form: ReductionKey) -> str:
     """Return the functions that reduce runs of outputs."""
 
-    def value(element, place):
+    def value(element: str, place: str) -> str:
         return f"P_value({element}, {place})" if has_places(form) else f"P_value({element})"
 
     rows = [value(f"rows[{k}][c]", f"i + {k}") for k in range(4)]
@@ -237,7 +240,7 @@ __device__ inline A P_row(const P_loop &loop, const char *x, P_index begin, P_in
 """
 
 
-def _by_runs(form):
+def _by_runs(form: ReductionKey) -> str:
     """Return the kernel for blocks of one thread, which has a run of adjacent outputs."""
     last, inner = form.output_axes - 1, form.reduced_axes - 1
     if form.by_output:

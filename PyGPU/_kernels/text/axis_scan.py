@@ -6,13 +6,20 @@ computes the totals of all chunks but the last, ``carries`` accumulates them, an
 starts each chunk from the total of what is before it.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from PyGPU._kernels.text.common import Element, headed
+
+if TYPE_CHECKING:
+    from PyGPU._types import DType
 
 #: Threads of a block, and elements of a row that a thread accumulates at a time.
 THREADS, ITEMS = 256, 8
 
 
-def source(x, to, operation, neutral, skips_nan):
+def source(x: DType, to: DType, operation: str, neutral: str, skips_nan: bool) -> str:
     """Return the kernels ``rows``, ``columns`` and ``carries``.
 
     Parameters

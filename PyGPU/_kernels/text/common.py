@@ -1,8 +1,16 @@
 """Building blocks of all kernel texts: elements in memory and as values, vectors, indices."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from PyGPU._kernels.registry import REGISTRY
+
+if TYPE_CHECKING:
+    from PyGPU._types import DTypeLike
 
 # A double is rounded to a float whose last bit records whether bits were lost. Rounding that float
 # to a half gives the same result as rounding the double, without double rounding.
@@ -80,7 +88,7 @@ class Element:
     An array of bools may contain any byte; every byte but 0 is true.
     """
 
-    def __init__(self, dtype):
+    def __init__(self, dtype: DTypeLike) -> None:
         self.dtype = np.dtype(dtype)
         name = REGISTRY.dtype_to_ctype(self.dtype)
         self.is_half, self.is_complex = name == "half", self.dtype.kind == "c"
@@ -88,19 +96,19 @@ class Element:
         self.stored = "unsigned char" if self.is_bool else name
         self.computed = "float" if self.is_half else name
 
-    def load(self, text):
+    def load(self, text: str) -> str:
         """Convert an element in memory to a value."""
         if self.is_half:
             return f"__half2float({text})"
         return f"({text} != 0)" if self.is_bool else text
 
-    def store(self, text):
+    def store(self, text: str) -> str:
         """Convert a value to an element in memory."""
         if self.is_half:
             return f"P_half({text})"
         return f"(bool)({text})" if self.is_bool else f"({self.stored})({text})"
 
-    def converted(self, text, target, is_used=True):
+    def converted(self, text: str, target: Element, is_used: bool = True) -> str:
         """Convert a value of this type to another type; complex numbers lose the imaginary part.
 
         Without `is_used`, the value is only stored.
@@ -151,12 +159,12 @@ __device__ inline bool P_is_last(unsigned *done, unsigned blocks, bool &is_last)
 """
 
 
-def vector_of(element, width):
+def vector_of(element: Element, width: int) -> str:
     """Return the C type of `width` elements that are read or written in one access."""
     return f"P_vector<{element.stored}, {width}>"
 
 
-def includes(elements):
+def includes(elements: Sequence[Element]) -> str:
     """Return the #include lines that the elements' types need."""
     half = any(one.is_half for one in elements)
     is_complex = any(one.is_complex for one in elements)
@@ -165,7 +173,7 @@ def includes(elements):
     )
 
 
-def headed(elements, text):
+def headed(elements: Sequence[Element], text: str) -> str:
     """Prepend the headers and functions that a text needs to load and store such elements."""
     has_whole = "P_whole<" in text or "P_used_whole<" in text
     return (
@@ -177,13 +185,13 @@ def headed(elements, text):
     )
 
 
-def index_types(index64):
+def index_types(index64: bool) -> str:
     """Return the types of indices: a signed type, and an unsigned type, which divides faster."""
     index = "long long" if index64 else "int"
     return f"typedef {index} P_index;\ntypedef unsigned {index} P_natural;\n"
 
 
-def unravel(counter, axes, lengths, step, last=True):
+def unravel(counter: str, axes: int, lengths: str, step: str, last: bool = True) -> str:
     """Return statements that split a counter into positions along axes, the last axis first.
 
     Parameters

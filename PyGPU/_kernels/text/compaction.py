@@ -6,9 +6,16 @@ kernels write to the packed array, or read from it, starting there. A chunk is p
 on a GPU, and by a thread on the host machine.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from PyGPU._kernels.text.common import LAST_BLOCK
 from PyGPU._kernels.text.gather import HEAD, WORDS
 from PyGPU._kernels.types import dtype_to_ctype
+
+if TYPE_CHECKING:
+    from PyGPU._types import DTypeLike
 
 CHUNK = 4096  # elements of a chunk; kernels call it STRETCH
 THREADS = 256  # threads per block on a GPU
@@ -182,13 +189,15 @@ extern "C" __global__ void write_true(long long n, const unsigned char *mask,
 """
 
 
-def _copy(name, parameters, item, load, store):
+def _copy(name: str, parameters: str, item: str, load: str, store: str) -> str:
     text = _COPY.replace("NAME", name).replace("PARAMETERS", parameters).replace("ITEM", item)
     text = text.replace("LOAD", load).replace("STORE", store)
     return text.replace("PLACE", "(base + i * ROUND + mine[at])")
 
 
-def _by_warps(warp, chunk, behind="", parameters="", helpers=""):
+def _by_warps(
+    warp: int, chunk: int, behind: str = "", parameters: str = "", helpers: str = ""
+) -> str:
     lanes = f"#define LANES {hex((1 << warp) - 1)}ull\n"
     sizes = f"enum {{ WARP = {warp}, THREADS = {THREADS}, STRETCH = {chunk} }};\n"
     sizes += f"enum {{ WARPS = THREADS / WARP, ROUND = 16 * WARP, SEVERAL = {SEVERAL} }};\n"
@@ -196,7 +205,7 @@ def _by_warps(warp, chunk, behind="", parameters="", helpers=""):
     return f"{lanes}{sizes}{_FLAGS}{helpers}{count}"
 
 
-def indices_by_warps(warp, dtype):
+def indices_by_warps(warp: int, dtype: DTypeLike) -> str:
     """Return the text of ``count_true`` and ``write_true`` for chunks of warps.
 
     ``write_true`` writes flat indices of a dtype. A warp has `warp` lanes.
@@ -206,13 +215,13 @@ def indices_by_warps(warp, dtype):
     return f"{index}{_by_warps(warp, CHUNK)}{write}"
 
 
-def indices_by_threads(dtype):
+def indices_by_threads(dtype: DTypeLike) -> str:
     """Return the text of ``count_true`` and ``write_true`` for chunks of threads."""
     index = f"typedef {dtype_to_ctype(dtype)} P_out;\nenum {{ STRETCH = {CHUNK} }};\n"
     return f"{index}{_FLAGS}{_BY_THREADS}"
 
 
-def items_by_warps(warp, itemsize, chunk):
+def items_by_warps(warp: int, itemsize: int, chunk: int) -> str:
     """Return the text of the kernels that pack and unpack items, for chunks of warps.
 
     ``count_true`` converts the counts to positions and reports the total count. ``select_true``

@@ -8,28 +8,36 @@
   computing the sample variance", The American Statistician 37 (1983), equation 2.1.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from PyGPU._kernels.text.common import Element
+from PyGPU._kernels.text.folding import ReductionKey
+
+if TYPE_CHECKING:
+    from PyGPU._types import DType
 
 PLACES = ("argmin", "argmax")
 VARIANCES = ("var", "std")
 
 
-def is_compound(form):
+def is_compound(form: ReductionKey) -> bool:
     return form.operation in PLACES + VARIANCES
 
 
-def has_places(form):
+def has_places(form: ReductionKey) -> bool:
     """Test whether ``P_value`` takes the element's place as its last argument."""
     return form.operation in PLACES
 
 
-def _sum_dtype(form):
+def _sum_dtype(form: ReductionKey) -> DType:
     return np.dtype(np.float32 if form.compute == np.float16 else form.compute)
 
 
-def nbytes(form):
+def nbytes(form: ReductionKey) -> int:
     """Return the size of the accumulator."""
     number = np.int64 if form.index64 else np.int32
     if has_places(form):
@@ -45,7 +53,7 @@ def nbytes(form):
 ACCUMULATORS = 2
 
 
-def definitions(form, argument):
+def definitions(form: ReductionKey, argument: str) -> str:
     """Return the types and functions of the kernels, for elements in the parameter `argument`.
 
     ``P_take(a, vector, place)`` adds a vector of adjacent elements to an accumulator whose elements
@@ -54,7 +62,7 @@ def definitions(form, argument):
     return _places(form, argument) if has_places(form) else _variances(form, argument)
 
 
-def _places(form, argument):
+def _places(form: ReductionKey, argument: str) -> str:
     element = Element(form.inputs[0])
     is_max = form.operation == "argmax"
     dtype = element.dtype
@@ -70,7 +78,7 @@ def _places(form, argument):
     none = "0x7fffffffffffffffll" if form.index64 else "0x7fffffff"
     sign = ">" if is_max else "<"
 
-    def is_better(new, old):
+    def is_better(new: str, old: str) -> str:
         """Return C for: an element comes before those with smaller places."""
         nan = f" | (({new} != {new}) & ({old} == {old}))" if dtype.kind == "f" else ""
         return f"({new} {sign} {old}){nan}"
@@ -78,9 +86,9 @@ def _places(form, argument):
     better = f"b.value {sign} a.value"
     before = f"({better}) | ((b.value == a.value) & (b.place < a.place))"
     if dtype.kind == "f":
-        number = f"(a.value == a.value) & ({before})"
-        nan = "(a.value == a.value) | (b.place < a.place)"
-        before = f"b.value == b.value ? {number} : {nan}"
+        of_number = f"(a.value == a.value) & ({before})"
+        of_nan = "(a.value == a.value) | (b.place < a.place)"
+        before = f"b.value == b.value ? {of_number} : {of_nan}"
     return f"""
 typedef {element.computed} P_real;
 struct A {{ P_real value; P_index place; }};
@@ -114,7 +122,7 @@ __device__ inline R P_result(const A &total, long long) {{ return total.place; }
 """
 
 
-def _variances(form, argument):
+def _variances(form: ReductionKey, argument: str) -> str:
     element, real = Element(form.inputs[0]), Element(_sum_dtype(form))
     root = "sqrt(P_mean)" if form.operation == "std" else "P_mean"
     result = Element(form.compute)

@@ -3,15 +3,22 @@
 include/PyGPU/arrays/loop.h documents the kernels' parameters.
 """
 
-import copy
-from collections.abc import Sequence
-from typing import NamedTuple
+from __future__ import annotations
 
-from PyGPU._kernels.operations import INDEXED, before, expressions
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
 from PyGPU._kernels.text import fused, runs
+from PyGPU._kernels.text.arguments import (
+    Argument,
+    Computation,
+    arrays_of,
+    computation_of,
+    parameters_of,
+    single_element,
+)
 from PyGPU._kernels.text.common import (
     VECTOR,
-    Element,
     headed,
     index_types,
     unravel,
@@ -19,73 +26,42 @@ from PyGPU._kernels.text.common import (
 )
 from PyGPU._kernels.text.device_functions import has_loop_functions, helpers
 
+if TYPE_CHECKING:
+    from PyGPU._types import DType
+
 #: Most vectors per thread in loops of vectors; runs have thousands (loop_vectors in
 #: include/PyGPU/vendor/).
 _MOST_VECTORS = 1024
 
 
-def has_runs(inputs, compute, outputs, scalars, ndim, index64, vector_width, vectors, *bits):
+def has_runs(
+    inputs: Sequence[DType],
+    compute: Sequence[DType],
+    outputs: Sequence[DType],
+    scalars: Sequence[bool],
+    ndim: int,
+    index64: bool,
+    vector_width: int,
+    vectors: int,
+    *bits: int,
+) -> bool:
     """Test whether a thread processes a run of many single elements. See :func:`source`."""
     return vectors > _MOST_VECTORS
 
 
-class _Argument:
-    """An operand or a result: its letter in the text, and its types."""
-
-    def __init__(self, letter, dtype, compute=None, is_scalar=False):
-        self.letter = letter
-        self.type = Element(dtype)
-        self.compute = Element(compute or dtype)
-        self.is_scalar = is_scalar
-        self.vector = self.type.stored  # type of an access
-        self.item = ""  # suffix that selects an element of a vector
-
-    def by_float(self):
-        """Return a copy whose halves are read and written as floats."""
-        other = copy.copy(self)
-        if self.type.is_half:
-            other.type = Element("float32")
-            if self.compute.is_half and not self.is_scalar:
-                other.compute = other.type
-        return other
-
-    def value(self, raw):
-        """Convert the text of an element to a value of the computation's type."""
-        return self.type.converted(self.type.load(raw), self.compute)
-
-
-class _Computation(NamedTuple):
-    """A computation of results: its statements, and the values to store."""
-
-    statements: str
-    values: Sequence[str]
-    is_indexed: bool = False
-
-
-def _computation(name, operands, results):
-    types = [one.type for one in results]
-    if name in fused.BODIES:
-        body = fused.BODIES[name]
-        return _Computation(fused.statements(body), fused.stored(body, types))
-    if name == "copy":
-        return _Computation("", (operands[0].compute.converted("a", types[0], is_used=False),))
-    values = expressions(name, *(one.compute.dtype for one in operands))
-    return _Computation(before(name), values, name in INDEXED)
-
-
 def source(
-    name,
-    inputs,
-    compute,
-    outputs,
-    scalars,
-    ndim,
-    index64,
-    vector_width,
-    vectors,
-    broadcast=0,
-    transposed=0,
-):
+    name: str,
+    inputs: Sequence[DType],
+    compute: Sequence[DType],
+    outputs: Sequence[DType],
+    scalars: Sequence[bool],
+    ndim: int,
+    index64: bool,
+    vector_width: int,
+    vectors: int,
+    broadcast: int = 0,
+    transposed: int = 0,
+) -> str:
     """Return the text of the kernel ``elementwise``.
 
     Parameters
@@ -108,10 +84,10 @@ def source(
     """
     inside = fused.BODIES.get(name)
     letters = fused.names(len(inputs)) if inside else "abcd"
-    operands = [_Argument(*one) for one in zip(letters, inputs, compute, scalars)]
-    results = [_Argument(f"out{number}", one) for number, one in enumerate(outputs)]
-    computation = _computation(name, operands, results)
-    for place, one in enumerate((*_arrays(operands), *results)):
+    operands = [Argument(*one) for one in zip(letters, inputs, compute, scalars)]
+    results = [Argument(f"out{number}", one) for number, one in enumerate(outputs)]
+    computation = computation_of(name, operands, results)
+    for place, one in enumerate((*arrays_of(operands), *results)):
         if vector_width and not broadcast >> place & 1:
             one.vector = vector_of(one.type, vector_width)
             one.item = ".item[k]"
@@ -121,12 +97,12 @@ def source(
     if vectors > _MOST_VECTORS and ndim:
         text = _strided_run(ndim, vectors, *body)
     elif vectors > _MOST_VECTORS:
-        is_half = any(one.type.is_half for one in (*_arrays(operands), *results))
+        is_half = any(one.type.is_half for one in (*arrays_of(operands), *results))
         has_double = any("double" in one.computed for one in elements)  # doubles round once to half
         by_floats = is_half and not has_double
         text = (_linear_run_by_floats if by_floats else _linear_run)(vectors, *body)
     elif transposed:
-        chosen = [one for place, one in enumerate(_arrays(operands)) if transposed >> place & 1]
+        chosen = [one for place, one in enumerate(arrays_of(operands)) if transposed >> place & 1]
         text = _tiled(ndim, max(vector_width, 1), vectors, chosen, *body)
     elif ndim:
         text = _strided(ndim, max(vector_width, 1), vectors, *body)
@@ -144,48 +120,7 @@ def source(
     )
 
 
-def _parameters(first, operands, results, pointer):
-    """Return the kernel's parameters; `pointer(argument)` is the pointer's base type."""
-    texts = [first, *(f"{pointer(one)} *{one.letter}_data" for one in results)]
-    for one in operands:
-        if one.is_scalar:
-            texts.append(f"{one.compute.stored} {one.letter}_value")
-        else:
-            texts.append(f"const {pointer(one)} *{one.letter}_data")
-    return ", ".join(texts)
-
-
-def _loads(operands, read):
-    """Declare the operands' values; `read(argument)` is the text of an array's element."""
-    return " ".join(
-        f"const {one.letter.upper()} {one.letter} = "
-        + (one.compute.load(f"{one.letter}_value") if one.is_scalar else one.value(read(one)))
-        + ";"
-        for one in operands
-    )
-
-
-def _stores(results, values, write):
-    return " ".join(
-        f"{write(one)} = {one.type.store(value)};" for one, value in zip(results, values)
-    )
-
-
-def _single(operands, results, computation, read, place="A(i)"):
-    """Return the statements for one element.
-
-    `read(argument)` is the text of an array's element, and `place` the text of the element's index.
-    """
-    place = f"const A place = {place};" if computation.is_indexed else ""
-    stores = _stores(results, computation.values, read)
-    return f"{place} {_loads(operands, read)} {computation.statements} {stores}"
-
-
-def _arrays(operands):
-    return [one for one in operands if not one.is_scalar]
-
-
-def _vectors(arguments, vectors):
+def _vectors(arguments: Iterable[Argument], vectors: int) -> str:
     """Declare the vectors of a thread.
 
     A thread loads all of them before its first store, so that the loads overlap.
@@ -193,12 +128,12 @@ def _vectors(arguments, vectors):
     return " ".join(f"{one.vector} {one.letter}_vector[{vectors}];" for one in arguments)
 
 
-def _in_vector(operands, results, computation):
+def _in_vector(operands: list[Argument], results: list[Argument], computation: Computation) -> str:
     """Return the statements for element `k` of vector `v`.
 
     The element's index is a sum in the computation's type, which needs one conversion per vector.
     """
-    return _single(
+    return single_element(
         operands,
         results,
         computation,
@@ -207,9 +142,15 @@ def _in_vector(operands, results, computation):
     )
 
 
-def _linear(width, vectors, operands, results, computation):
-    arrays = _arrays(operands)
-    parameters = _parameters("P_index n", operands, results, lambda one: one.type.stored)
+def _linear(
+    width: int,
+    vectors: int,
+    operands: list[Argument],
+    results: list[Argument],
+    computation: Computation,
+) -> str:
+    arrays = arrays_of(operands)
+    parameters = parameters_of("P_index n", operands, results, lambda one: one.type.stored)
     reads = " ".join(
         f"{one.letter}_vector[v] = *(const {one.vector} *)({one.letter}_data + at);"
         for one in arrays
@@ -217,7 +158,7 @@ def _linear(width, vectors, operands, results, computation):
     writes = " ".join(
         f"*({one.vector} *)({one.letter}_data + at) = {one.letter}_vector[v];" for one in results
     )
-    single = _single(operands, results, computation, lambda one: f"{one.letter}_data[i]")
+    single = single_element(operands, results, computation, lambda one: f"{one.letter}_data[i]")
     place = (
         f"const P_index at = first + (v * P_index(blockDim.x) + P_index(threadIdx.x)) * {width};"
     )
@@ -245,13 +186,15 @@ extern "C" __global__ void elementwise({parameters}) {{
 """
 
 
-def _calls(computation):
+def _calls(computation: Computation) -> bool:
     return has_loop_functions((*computation.values, computation.statements))
 
 
-def _linear_run(run, operands, results, computation):
-    parameters = _parameters("P_index n", operands, results, lambda one: one.type.stored)
-    single = _single(operands, results, computation, lambda one: f"{one.letter}_data[i]")
+def _linear_run(
+    run: int, operands: list[Argument], results: list[Argument], computation: Computation
+) -> str:
+    parameters = parameters_of("P_index n", operands, results, lambda one: one.type.stored)
+    single = single_element(operands, results, computation, lambda one: f"{one.letter}_data[i]")
     loop = runs.linear(run, single, _calls(computation))
     return f"""
 extern "C" __global__ void elementwise({parameters}) {{{loop}
@@ -259,12 +202,14 @@ extern "C" __global__ void elementwise({parameters}) {{{loop}
 """
 
 
-def _linear_run_by_floats(run, operands, results, computation):
+def _linear_run_by_floats(
+    run: int, operands: list[Argument], results: list[Argument], computation: Computation
+) -> str:
     """Return a kernel for contiguous arrays that reads and writes halves as rows of floats."""
-    inputs = _arrays(operands)
-    parameters = _parameters("P_index n", operands, results, lambda one: one.type.stored)
+    inputs = arrays_of(operands)
+    parameters = parameters_of("P_index n", operands, results, lambda one: one.type.stored)
     halves = {one.letter for one in (*results, *inputs) if one.type.is_half}
-    single = _single(
+    single = single_element(
         [one.by_float() for one in operands],
         [one.by_float() for one in results],
         computation,
@@ -279,15 +224,21 @@ extern "C" __global__ void elementwise({parameters}) {{
 """
 
 
-def _strided_run(ndim, run, operands, results, computation):
+def _strided_run(
+    ndim: int,
+    run: int,
+    operands: list[Argument],
+    results: list[Argument],
+    computation: Computation,
+) -> str:
     begin, find = _strided_parts(ndim, operands, results)
     calls = _calls(computation)
     body = runs.Body(
         ndim - 1,
         run,
         results,
-        _arrays(operands),
-        lambda read: _single(operands, results, computation, read),
+        arrays_of(operands),
+        lambda read: single_element(operands, results, computation, read),
         find,
         calls,
     )
@@ -297,15 +248,17 @@ def _strided_run(ndim, run, operands, results, computation):
 """
 
 
-def _strided_parts(ndim, operands, results, axes=None):
+def _strided_parts(
+    ndim: int, operands: list[Argument], results: list[Argument], axes: int | None = None
+) -> tuple[str, str]:
     """Return the start of the kernel, and statements that convert `i` to the offsets `x_at`.
 
     `i` counts elements along the first `axes` axes.
     """
     axes = ndim if axes is None else axes
-    places = [one.letter for one in (*results, *_arrays(operands))]
+    places = [one.letter for one in (*results, *arrays_of(operands))]
     fields = " ".join(f"P_index {name}[{ndim}];" for name in ["shape", *places])
-    parameters = _parameters("P_loop loop", operands, results, lambda one: "char")
+    parameters = parameters_of("P_loop loop", operands, results, lambda one: "char")
     begin = f"""
 struct P_loop {{ P_index size; {fields} }};
 extern "C" __global__ void elementwise({parameters}) {{"""
@@ -317,7 +270,15 @@ extern "C" __global__ void elementwise({parameters}) {{"""
 _TILE = 32  # loop_tile in include/PyGPU/arrays/loop.h
 
 
-def _tiled(ndim, width, rows, transposed, operands, results, computation):
+def _tiled(
+    ndim: int,
+    width: int,
+    rows: int,
+    transposed: list[Argument],
+    operands: list[Argument],
+    results: list[Argument],
+    computation: Computation,
+) -> str:
     """Return a kernel whose blocks transpose tiles of the last two axes.
 
     A tile consists of 32 x 32 squares of `width` x `width` elements. Vectors of the transposed
@@ -326,7 +287,7 @@ def _tiled(ndim, width, rows, transposed, operands, results, computation):
     """
     begin, find = _strided_parts(ndim, operands, results, ndim - 2)
     step = _TILE // rows
-    others = [one for one in _arrays(operands) if one not in transposed]
+    others = [one for one in arrays_of(operands) if one not in transposed]
     memory = "\n  ".join(
         f"__shared__ __align__(16) char {one.letter}_memory"
         f"[{width} * {_TILE} * {_TILE + 1} * sizeof({one.vector})]; "
@@ -334,7 +295,7 @@ def _tiled(ndim, width, rows, transposed, operands, results, computation):
         for one in transposed
     )
 
-    def vector(one, x, y):
+    def vector(one: Argument, x: str, y: str) -> str:
         return (
             f"*({one.vector} *)({one.letter}_data + {one.letter}_at"
             f" + ({y}) * (long long)loop.{one.letter}[{ndim - 2}]"
@@ -351,7 +312,7 @@ def _tiled(ndim, width, rows, transposed, operands, results, computation):
     reads = " ".join(f"{one.letter}_vector = {vector(one, 'x', 'y + j')};" for one in others)
     writes = " ".join(f"{vector(one, 'x', 'y + j')} = {one.letter}_vector;" for one in results)
     declared = " ".join(f"{one.vector} {one.letter}_vector;" for one in (*results, *others))
-    body = _single(
+    body = single_element(
         operands,
         results,
         computation,
@@ -401,9 +362,16 @@ def _tiled(ndim, width, rows, transposed, operands, results, computation):
 """
 
 
-def _strided(ndim, width, vectors, operands, results, computation):
+def _strided(
+    ndim: int,
+    width: int,
+    vectors: int,
+    operands: list[Argument],
+    results: list[Argument],
+    computation: Computation,
+) -> str:
     begin, find = _strided_parts(ndim, operands, results)
-    arrays = _arrays(operands)
+    arrays = arrays_of(operands)
     reads = " ".join(
         f"{one.letter}_vector[v] = *(const {one.vector} *)({one.letter}_data + {one.letter}_at);"
         for one in arrays

@@ -4,12 +4,17 @@ A kernel reduces its operands to one value for each output and block. If several
 output, they write these values to `parts`. The last block, or the kernel ``last``, reduces them.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from PyGPU._kernels.text.common import LAST_BLOCK, Element, vector_of
 from PyGPU._runtime import core
+
+if TYPE_CHECKING:
+    from PyGPU._types import DType
 
 _TUNING = core._reduction_tuning
 #: Elements, or vectors of elements, that a thread loads before it uses the first: for strided
@@ -31,8 +36,8 @@ class ReductionKey(NamedTuple):
     """Key of a reduction kernel."""
 
     operation: str
-    inputs: "tuple[np.dtype, ...]"
-    tables: "tuple[np.dtype, ...]"  # arrays that the only input, an index array, indexes
+    inputs: tuple[np.dtype, ...]
+    tables: tuple[np.dtype, ...]  # arrays that the only input, an index array, indexes
     compute: np.dtype  # also the dtype of the result
     vector_width: int = 1  # elements per load
     output_axes: int = 0  # axes of the outputs; 0: contiguous operands and one output
@@ -42,14 +47,14 @@ class ReductionKey(NamedTuple):
     index64: bool = True
 
 
-def _adds_short_integers(form):
+def _adds_short_integers(form: ReductionKey) -> bool:
     """Test whether the operation is a sum of short integers, which 64 bits hold for any size."""
     is_short = all(one.kind in "biu" and one.itemsize <= 2 for one in form.inputs)
     is_sum = form.operation in ("sum", "mean") and form.compute.kind != "c"
     return is_sum and is_short and not form.tables
 
 
-def accumulator(form):
+def accumulator(form: ReductionKey) -> DType:
     """Return the dtype of the accumulator.
 
     - Sums and products of integers use unsigned types, which wrap modulo a power of two.
@@ -72,7 +77,7 @@ def accumulator(form):
     return compute
 
 
-def folds_vectors(form):
+def folds_vectors(form: ReductionKey) -> bool:
     """Test whether the elements of a vector are combined before they go to the accumulator.
 
     Short integers are added in 32 bits. For any and all, bytes are tested a word at a time.
@@ -80,13 +85,13 @@ def folds_vectors(form):
     return form.vector_width > 1 and (_adds_short_integers(form) or _asks_bytes(form))
 
 
-def _asks_bytes(form):
+def _asks_bytes(form: ReductionKey) -> bool:
     """Test whether the operation is any or all of a single operand of one-byte elements."""
     is_one = len(form.inputs) == 1 and not form.tables
     return form.compute.kind == "b" and is_one and form.inputs[0].itemsize == 1
 
 
-def vector_value(form):
+def vector_value(form: ReductionKey) -> str:
     """Return the text of ``P_of_vector``, the value of a vector, for forms of `folds_vectors`."""
     element, width = Element(form.inputs[0]), form.vector_width
     if element.dtype.itemsize == 1 and width % 4 == 0:
@@ -108,7 +113,7 @@ __device__ inline A P_of_vector(const {vector_of(element, width)} &vector) {{
 """
 
 
-def _by_words(form):
+def _by_words(form: ReductionKey) -> tuple[str, str, str]:
     """Return (declaration, statement for each 4-byte `word`, result), which combine a vector."""
     fold = rule(form.operation, form.compute)[1]
     if form.compute.kind == "b" and fold == "a | b":
@@ -126,7 +131,7 @@ def _by_words(form):
     return "unsigned pairs = 0;", f"pairs += {even} + {odd}", total
 
 
-def rule(operation, compute):
+def rule(operation: str, compute: DType) -> tuple[str, str]:
     """Return (neutral, fold) in C, for values `a` and `b` of the accumulator's type `A`.
 
     NaN is neutral in operations with the prefix "nan", and in "min" and "max". In "minimum" and
@@ -150,7 +155,7 @@ def rule(operation, compute):
     return f"A({limit(operation, compute)})", f"b {sign} a ? b : a"
 
 
-def limit(operation, dtype):
+def limit(operation: str, dtype: DType) -> str:
     """Return C for the largest ("min") or smallest ("max") value of a dtype."""
     if dtype.kind == "b":
         return "true" if operation == "min" else "false"
@@ -163,7 +168,7 @@ def limit(operation, dtype):
     return f"{number}ull" if dtype.kind == "u" else f"{number}ll"
 
 
-def stored_value(operation, result, total="total"):
+def stored_value(operation: str, result: DType, total: str = "total") -> str:
     """Return C for the result of an accumulated value."""
     if operation == "mean":
         if result.kind in "iu":
@@ -175,7 +180,7 @@ def stored_value(operation, result, total="total"):
     return f"R({total} != 0)" if result.kind == "b" else f"R({total})"
 
 
-def _extreme(name, sign, asked):
+def _extreme(name: str, sign: str, asked: str) -> str:
     return f"""
 template <class P_T> __device__ inline P_T {name}(P_T P_a, P_T P_b) {{
   const P_T P_one = P_b {sign} P_a ? P_b : P_a;
@@ -219,7 +224,7 @@ __device__ inline P_T P_fold(P_T P_own, char *P_memory, int P_lane, int P_lanes,
 """
 
 
-def memory(nbytes="sizeof(A)", threads=MOST_THREADS):
+def memory(nbytes: str = "sizeof(A)", threads: int = MOST_THREADS) -> str:
     return f"__shared__ __align__(16) char P_memory[{threads} * {nbytes}];"
 
 
@@ -265,6 +270,6 @@ extern "C" __global__ void last(const A *parts, long long rows, long long output
 """
 
 
-def accumulators(width):
+def accumulators(width: int) -> int:
     """Return the number of accumulators per vector element: independent, but few registers."""
     return min(UNROLL, max(1, 16 // width))

@@ -7,12 +7,16 @@ as a store and a load would, so that a step computes the same values as the sepa
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from PyGPU._kernels.operations import before, expressions
 from PyGPU._kernels.text.common import Element
+
+if TYPE_CHECKING:
+    from PyGPU._types import DType
 
 _LETTERS = "abcd"
 #: Operations that compilers fold for complex constants as the processor would compute them, without
@@ -39,7 +43,7 @@ class Step(NamedTuple):
     results: tuple[Value | None, ...]  # None: the result is not needed
 
 
-def names(count):
+def names(count: int) -> list[str]:
     """Return the names of a combined operation's operands."""
     return [f"in{number}" for number in range(count)]
 
@@ -55,12 +59,12 @@ class Body(NamedTuple):
 BODIES: dict[str, Body] = {}
 
 
-def literal(data, dtype):
+def literal(data: bytes, dtype: DType) -> Value:
     """Make a literal of a finite number from its bytes in a dtype."""
     return Value(_literal(data, Element(dtype)), dtype)
 
 
-def _literal(data, element):
+def _literal(data: bytes, element: Element) -> str:
     value = np.frombuffer(data, element.dtype)[0]
     if element.is_bool:
         return "true" if value else "false"
@@ -71,18 +75,18 @@ def _literal(data, element):
     return _real(value)
 
 
-def _integer(value, element):
+def _integer(value: int, element: Element) -> str:
     suffix = "ull" if element.dtype.kind == "u" else "ll"
     text = f"{value}{suffix}" if value != -(2**63) else f"(-{2**63 - 1}ll - 1)"
     return f"({element.computed}){text}"
 
 
-def _real(value):
+def _real(value: np.floating[Any]) -> str:
     text = float(value).hex()
     return text if value.dtype.itemsize == 8 else f"{text}f"
 
 
-def _block(step):
+def _block(step: Step) -> str:
     computed = [Element(one) for one in step.compute]
     lines = []
     for letter, value, element in zip(_LETTERS, step.operands, computed):
@@ -95,24 +99,24 @@ def _block(step):
     if any(re.search(r"\bT\b", value) for value in values):
         lines.append("typedef A T;")
     lines.append(before(step.name))
-    for value, result in zip(values, step.results):
+    for expression, result in zip(values, step.results):
         if result is not None:
             element = Element(result.dtype)
             is_whole = element.dtype.kind in "iu" and computed[0].dtype.kind == "f"
             if is_whole or step.name == "copy":
-                value = computed[0].converted(value, element)
-            lines.append(f"{result.text} = {element.load(element.store(value))};")
+                expression = computed[0].converted(expression, element)
+            lines.append(f"{result.text} = {element.load(element.store(expression))};")
     names = [result for result in step.results if result is not None]
     declared = " ".join(f"{Element(one.dtype).computed} {one.text};" for one in names)
     return f"{declared} {{ {' '.join(lines)} }}"
 
 
-def statements(body):
+def statements(body: Body) -> str:
     """Return the statements between the loads of operands and the stores of results."""
     return "\n".join(map(_block, body.steps))
 
 
-def stored(body, results):
+def stored(body: Body, results: Sequence[Element]) -> list[str]:
     """Convert the results to the types of elements, which may have other dtypes."""
     return [
         Element(value.dtype).converted(value.text, result, is_used=False)
@@ -120,7 +124,7 @@ def stored(body, results):
     ]
 
 
-def elements(body):
+def elements(body: Body) -> list[Element]:
     """Return the types that the text uses."""
     dtypes = {one for step in body.steps for one in step.compute}
     dtypes |= {one.dtype for step in body.steps for one in step.results if one is not None}

@@ -4,7 +4,15 @@ Items are opaque bytes: see include/PyGPU/arrays/gather_plan.h. One text serves 
 copies that do both, and masked copies.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from PyGPU._kernels.text.common import VECTOR, Element, index_types, unravel
+
+if TYPE_CHECKING:
+    from PyGPU._types import DType
 
 WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 HEAD = """
@@ -64,7 +72,17 @@ MODES = {
 }
 
 
-def source(word, ndim, index64, masked, types, counted, mode, threads, words):
+def source(
+    word: int,
+    ndim: int,
+    index64: bool,
+    masked: bool,
+    types: Sequence[DType],
+    counted: Sequence[int],
+    mode: str,
+    threads: int,
+    words: int,
+) -> str:
     """Return the text of a kernel ``gather``.
 
     Its parameters are the loop, the addresses of target and source, and the mask's address if there
@@ -131,7 +149,14 @@ class _Arrays:
     `of_each` is the subscript of variables that each word has separately.
     """
 
-    def __init__(self, of_each, names, types, counted, mode):
+    def __init__(
+        self,
+        of_each: str,
+        names: list[str],
+        types: Sequence[DType],
+        counted: Sequence[int],
+        mode: str,
+    ) -> None:
         self.of_each, self.names, self.mode = of_each, names, mode
         self.indices = range(len(counted))
         self.begins = " ".join(f"const char *index{k} = index{k}_data;" for k in self.indices)
@@ -149,7 +174,7 @@ class _Arrays:
         )
         self.places = "".join(self._place(k, axes) for k, axes in enumerate(counted))
 
-    def _place(self, k, axes):
+    def _place(self, k: int, axes: int) -> str:
         steps = " ".join(
             f"{name}{self.of_each} += at * by{k}.{name}[axis];" for name in ("to", "from")
         )
@@ -164,7 +189,7 @@ class _Arrays:
     }}"""
 
 
-def _words(ndim, words, arrays):
+def _words(ndim: int, words: int, arrays: _Arrays) -> str:
     """Return the body of a thread that copies `words` words, a block's width apart."""
     of_each, number, place, count, each = arrays.of_each, "", "", "", ""
     if of_each:
@@ -209,7 +234,7 @@ def _words(ndim, words, arrays):
 """
 
 
-def _simple(ndim, index):
+def _simple(ndim: int, index: str) -> str:
     """Return a loop for one-word items and one index array that indexes a single axis.
 
     It runs while the indices are in range, if the items are near: then a load takes no longer than
@@ -228,7 +253,7 @@ def _simple(ndim, index):
     }}"""
 
 
-def _run(ndim, run, arrays, counted, simple):
+def _run(ndim: int, run: int, arrays: _Arrays, counted: Sequence[int], simple: str) -> str:
     """Return the body of a block with one thread, on the host machine, which copies a run of words.
 
     The words of one item follow each other along the last axis, where the indices have no strides.
@@ -297,7 +322,7 @@ def _run(ndim, run, arrays, counted, simple):
 """
 
 
-def check_source(dtype, threads, count, polled):
+def check_source(dtype: DType, threads: int, count: int, polled: bool) -> str:
     """Return the text of a kernel ``check`` that reports an index out of range.
 
     Each of the `threads` of a block checks `count` indices. If `polled`, the kernel always reports,
@@ -326,7 +351,7 @@ check(const {Element(dtype).stored} *index, long long size, long long offset, lo
 """
 
 
-def join_source(count, word, in_thread):
+def join_source(count: int, word: int, in_thread: int) -> str:
     """Return the text of a kernel ``join`` that makes rows of runs of `count` arrays.
 
     A run is a number of words, of `word` bytes each; the loop's `end` holds the ends of the runs in
@@ -353,7 +378,7 @@ extern "C" __global__ void join(P_loop loop, {item} *to, {pointers}) {{
 """
 
 
-def _joined_in_turn(count, word, in_thread, item, pointers):
+def _joined_in_turn(count: int, word: int, in_thread: int, item: str, pointers: str) -> str:
     words = in_thread * count
     is_one = in_thread > 1 and words * word <= 16 and words & (words - 1) == 0
     in_vector = words if is_one else in_thread

@@ -1,5 +1,7 @@
 """Text of the kernels that select items by a mask, or assign to selected items, in one block."""
 
+from __future__ import annotations
+
 import math
 
 from PyGPU._kernels.text.gather import HEAD, WORDS
@@ -71,7 +73,7 @@ extern "C" __global__ void assign_items(const unsigned char *mask, const P_item 
 """
 
 
-def source(itemsize, warp, threads):
+def source(itemsize: int, warp: int, threads: int) -> str:
     """Return the text of the kernels ``select_items`` and ``assign_items``.
 
     ``select_items`` packs the items at the mask's true elements. ``assign_items`` does the reverse,

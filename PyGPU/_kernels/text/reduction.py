@@ -1,6 +1,9 @@
 """Text of the reduction kernels for contiguous arrays, and for expressions of users."""
 
+from __future__ import annotations
+
 import functools
+from collections.abc import Callable, Sequence
 
 from PyGPU._kernels.text import axis_reduction, compound
 from PyGPU._kernels.text.common import (
@@ -20,6 +23,7 @@ from PyGPU._kernels.text.folding import (
     PARTS,
     SIDE_BY_SIDE,
     UNROLL_LINEAR,
+    ReductionKey,
     accumulator,
     accumulators,
     folds_vectors,
@@ -30,7 +34,7 @@ from PyGPU._kernels.text.folding import (
 )
 
 
-def source(form):
+def source(form: ReductionKey) -> str:
     """Return the text of the kernels ``first`` and ``last`` of a form."""
     values = [Element(dtype) for dtype in form.tables or form.inputs]
     compute = Element(form.compute)
@@ -44,7 +48,7 @@ def source(form):
     return headed([*values, compute], text)
 
 
-def _plain(form, values, compute, arguments):
+def _plain(form: ReductionKey, values: list[Element], compute: Element, arguments: str) -> str:
     """Return the types and functions of an operation whose accumulator is a number."""
     done = Element(accumulator(form))
     neutral, fold = rule(form.operation, form.compute)
@@ -66,13 +70,20 @@ __device__ inline R P_result(const A &total, long long count) {{
 }}"""
 
 
-def _first(form):
+def _first(form: ReductionKey) -> str:
     if form.output_axes:
         return axis_reduction.source(form)
     return _linear(form) if form.outputs else _linear_runs(form)
 
 
-def _folding(columns, width, row, call, pack="", place=""):
+def _folding(
+    columns: int,
+    width: int,
+    row: int | str,
+    call: Callable[[str], str],
+    pack: str = "",
+    place: str = "",
+) -> str:
     """Return statements that reduce a vector of each operand into a row of `sums`.
 
     With a `place`, that of the vector, the accumulators are structures.
@@ -87,20 +98,20 @@ def _folding(columns, width, row, call, pack="", place=""):
           sums[{row}][k] = P_folded()(sums[{row}][k], {call(pack)});"""
 
 
-def _sums(columns, rows):
+def _sums(columns: int, rows: int) -> str:
     return f"""A sums[{rows}][{columns}];
   #pragma unroll
   for (int k = 0; k < {rows * columns}; ++k) sums[k / {columns}][k % {columns}] = P_neutral();"""
 
 
-def _total(columns, rows):
+def _total(columns: int, rows: int) -> str:
     return f"""A total = sums[0][0];
   #pragma unroll
   for (int k = 1; k < {rows * columns}; ++k)
     total = P_folded()(total, sums[k / {columns}][k % {columns}]);"""
 
 
-def _linear_parameters(form):
+def _linear_parameters(form: ReductionKey) -> str:
     pointers = [f"const {Element(dtype).stored} *x{j}" for j, dtype in enumerate(form.inputs)]
     pointers += [f"const {Element(dtype).stored} *t{j}" for j, dtype in enumerate(form.tables)]
     return (
@@ -112,7 +123,7 @@ def _linear_parameters(form):
 _LANES_BYTES = 512  # size of the totals added in parallel, which hide the latency of an addition
 
 
-def _linear_runs(form):
+def _linear_runs(form: ReductionKey) -> str:
     """Return the kernel ``first`` of contiguous operands for blocks of one thread.
 
     Each thread reduces `chunk` elements.
@@ -143,7 +154,7 @@ extern "C" __global__ void first({_linear_parameters(form)}) {{
 """
 
 
-def _linear(form):
+def _linear(form: ReductionKey) -> str:
     """Return the kernel ``first`` of contiguous operands.
 
     A block reduces chunks of `chunk` vectors. The first block also reduces the elements before the
@@ -158,18 +169,18 @@ def _linear(form):
     inputs = list(map(Element, form.inputs))
     types = [vector_of(one, width) for one in inputs]
 
-    def call(pack):
+    def call(pack: str) -> str:
         if form.tables:
             chosen = (f"t{j}[(long long)p0{pack}.item[k]]" for j in range(len(form.tables)))
             return f"P_value({', '.join(chosen)})"
         return f"P_value({', '.join(f'p{j}{pack}.item[k]' for j in places)})"
 
-    def loads(pack, index):
+    def loads(pack: str, index: str) -> str:
         return " ".join(
             f"p{j}{pack} = ((const {types[j]} *)(x{j} + head))[{index}];" for j in places
         )
 
-    def place(index):
+    def place(index: str) -> str:
         return f"P_index(head + ({index}) * {width})" if is_compound else ""
 
     tail = "P_value(p0.item[k], P_index(at))" if compound.has_places(form) else call("")
@@ -221,8 +232,17 @@ extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}, {BLOCKS}) first(
 
 
 def user_source(
-    name, out_type, neutral, fold_expression, value, arguments, preamble, elements, threads, unroll
-):
+    name: str,
+    out_type: str,
+    neutral: str,
+    fold_expression: str,
+    value: str,
+    arguments: str,
+    preamble: str,
+    elements: Sequence[Element],
+    threads: int,
+    unroll: int,
+) -> str:
     """Return the text of a ReductionKernel: the kernels ``<name>_first`` and ``<name>_last``.
 
     If ``<name>_first`` gets a counter, its last block reduces the results of all blocks.
@@ -243,8 +263,10 @@ def user_source(
         Most threads per block, and elements that a thread reduces independently.
     """
 
-    def kernel(suffix, source, count, value, more="", behind=""):
-        def fold(u, at):
+    def kernel(
+        suffix: str, source: str, count: str, value: str, more: str = "", behind: str = ""
+    ) -> str:
+        def fold(u: int, at: str) -> str:
             index = f"const size_t {'i' if suffix == 'first' else 'P_i'} = {at};"
             return f"{{ {index} P_set(P_sum{u}, P_folded(P_sum{u}, ({value}))); }}"
 
@@ -269,7 +291,7 @@ extern "C" __global__ void {name}_{suffix}(out_type *P_out{source}{own}, size_t 
 }}
 """
 
-    def fold_block(own):
+    def fold_block(own: str) -> str:
         return f"P_fold({own}, P_memory, int(threadIdx.x), int(blockDim.x), 1, P_folded)"
 
     behind = f"""
@@ -293,6 +315,6 @@ typedef {out_type} out_type;
 
 
 @functools.cache
-def own_text():
+def own_text() -> str:
     """Return the text of :func:`user_source` without the user's parts."""
-    return user_source(*[""] * 7, [], 1, 1)
+    return user_source(*("",) * 7, [], 1, 1)

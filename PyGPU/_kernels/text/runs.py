@@ -3,10 +3,14 @@
 Compilers vectorize loops over contiguous elements, which are called rows here.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
+
+from PyGPU._kernels.text.arguments import Argument
 
 # An operand is the result itself or does not overlap it, so iterations are independent.
 _INDEPENDENT = "#pragma GCC ivdep"
@@ -21,7 +25,7 @@ _NO_VECTORS = '__asm__ volatile("");'
 _ROW_BYTES = 2048  # size of the buffer for a row
 
 
-def _rows(single, calls, begin="0", end="count", name="k"):
+def _rows(single: str, calls: bool, begin: str = "0", end: str = "count", name: str = "k") -> str:
     """Return a loop over elements that compilers can vectorize."""
     return f"""{_INDEPENDENT}{_IN_PAIRS if calls else ""}
     for (P_index {name} = {begin}; {name} < {end}; ++{name}) {{ {single} }}"""
@@ -37,36 +41,36 @@ class Body(NamedTuple):
 
     axis: int  # the last axis
     run: int  # elements per thread
-    results: list[Any]
-    inputs: list[Any]  # operands that are arrays
-    single: Callable[[Callable[[Any], str]], str]
+    results: Sequence[Argument]
+    inputs: Sequence[Argument]  # operands that are arrays
+    single: Callable[[Callable[[Argument], str]], str]
     find: str
     calls: bool  # the operation calls functions that have vector versions
 
     @property
-    def arrays(self):
+    def arrays(self) -> list[Argument]:
         return [*self.results, *self.inputs]
 
     @property
-    def most(self):
+    def most(self) -> int:
         """Number of elements in a row's buffer."""
         return _ROW_BYTES // max(one.type.dtype.itemsize for one in self.arrays)
 
-    def each(self, arguments, text, between=" "):
+    def each(self, arguments: Iterable[Argument], text: str, between: str = " ") -> str:
         """Format a text for each array: x is its letter, T its type, step its last stride."""
         return between.join(
             text.format(x=one.letter, T=one.type.stored, step=f"loop.{one.letter}[{self.axis}]")
             for one in arguments
         )
 
-    def rows(self):
+    def rows(self) -> str:
         """Return a loop over `count` elements of the rows `x_row`."""
         single = self.single(lambda one: f"{one.letter}_row[k]")
         return f"""
     {_rows(single, self.calls)}"""
 
 
-def linear(run, single, calls):
+def linear(run: int, single: str, calls: bool) -> str:
     """Return the loop of contiguous arrays."""
     return f"""
   const P_index first = P_index(blockIdx.x) * {run};
@@ -90,7 +94,9 @@ __device__ inline void P_narrow(half *to, const float *from, long long count) {
 """
 
 
-def linear_by_floats(run, results, inputs, single, calls):
+def linear_by_floats(
+    run: int, results: Sequence[Argument], inputs: Sequence[Argument], single: str, calls: bool
+) -> str:
     """Return the loop of contiguous arrays that converts rows of halves to floats and back.
 
     Converting a row is faster than converting single elements. Element `k` of a row is element
@@ -98,7 +104,7 @@ def linear_by_floats(run, results, inputs, single, calls):
     """
     most = _ROW_BYTES // np.dtype(np.float32).itemsize
 
-    def rows(arrays, text):
+    def rows(arrays: Iterable[Argument], text: str) -> str:
         return " ".join(text.format(x=one.letter) for one in arrays if one.type.is_half)
 
     return f"""
@@ -113,7 +119,7 @@ def linear_by_floats(run, results, inputs, single, calls):
   }}"""
 
 
-def _begin(body, with_room):
+def _begin(body: Body, with_room: Sequence[Argument]) -> str:
     """Return the declarations and the start of a loop over `count` elements at a time.
 
     The elements start at `next`. The arrays of `with_room` have a buffer for a row.
@@ -131,7 +137,7 @@ def _begin(body, with_room):
     const P_index left = end - next, in_row = width - next % width;"""
 
 
-def strided(body):
+def strided(body: Body) -> str:
     """Return a loop that vectorizes rows, or advances by strides if an array has no rows.
 
     An operand with stride 0 is expanded to a row.
@@ -165,13 +171,13 @@ def strided(body):
   }}"""
 
 
-def collected(body):
+def collected(body: Body) -> str:
     """Return a loop that gathers strided elements and short rows in a buffer, and scatters results.
 
     Copying costs less than calling a function, or converting a half, for each element.
     """
 
-    def pieces(statements):
+    def pieces(statements: str) -> str:
         return f"""
     for (P_index done = 0, these; done < count; done += these) {{
       P_index i = next + done;

@@ -4,20 +4,25 @@ A scan by chunks uses one thread for each of a few long chunks. It serves the ho
 GPU the types that are too large for the tiles of ``scan_tiles.py``.
 """
 
+from __future__ import annotations
+
 import contextlib
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from PyGPU._kernels.registry import REGISTRY
 from PyGPU._kernels.text.common import Element, headed
 
+if TYPE_CHECKING:
+    from PyGPU._types import DType
+
 # Kinds of numbers that can become the neutral element, by the kind of the dtype.
 _CAN_BECOME = {"b": "biuf", "i": "biuf", "u": "biuf", "f": "biuf", "c": "biufc"}
 
 
-def literal(value, dtype):
+def literal(value: Any, dtype: DType) -> str:
     """Convert the neutral element to C.
 
     Parameters
@@ -56,7 +61,7 @@ def literal(value, dtype):
     return f"(({REGISTRY.dtype_to_ctype(dtype)}){bits}ull)"
 
 
-def _real(number):
+def _real(number: float) -> str:
     """Return an exact literal of a double, also for infinities and NaN."""
     if np.isfinite(number):
         return repr(number)
@@ -72,15 +77,15 @@ class Scan(NamedTuple):
 
     dtype: np.dtype
     expression: str
-    start: "str | None"
+    start: str | None
     name: str
     preamble: str
 
-    def is_exact(self):
+    def is_exact(self) -> bool:
         """Test whether no result is rounded: integers, and choices between two numbers."""
         return self.dtype.kind in "biu" or re.fullmatch(_CHOICE, self.expression) is not None
 
-    def head(self):
+    def head(self) -> str:
         """Return the text of types, the operation, and loads and stores of elements."""
         element = Element(self.dtype)
         start = "P_value()" if self.start is None else self.start
@@ -171,7 +176,7 @@ __device__ __forceinline__ void P_pass(P_value P_ahead, long long P_count, const
 """
 
 
-def chunks(scan):
+def chunks(scan: Scan) -> str:
     """Return the text of the scan by chunks: kernels ``<name>_totals`` and ``<name>_chunks``."""
     return (
         scan.head()

@@ -5,7 +5,11 @@ Prefix Scan with Decoupled Look-back", NVIDIA NVR-2016-002). Each block scans a 
 tile's total, and computes the prefix of its tile from the totals of the tiles before.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
+
+from PyGPU._kernels.text.scan import Scan
 
 # Tile shapes by element size in bytes: threads per block, words of 16 bytes per thread, blocks per
 # multiprocessor, and nanoseconds before a block's first look at the tiles before.
@@ -35,15 +39,15 @@ class Tile(NamedTuple):
     pause: int = 100  # nanoseconds between two looks
 
     @property
-    def size(self):
+    def size(self) -> int:
         return self.threads * self.items
 
     @property
-    def words(self):
+    def words(self) -> int:
         """Number of 8-byte words in which a tile publishes its total."""
         return -(-self.itemsize // 4)
 
-    def delays(self, multiprocessors):
+    def delays(self, multiprocessors: int) -> tuple[int, int, int]:
         """Return (few, many, delay), which set the delay before a block's first look.
 
         Blocks of launches of more than `few` tiles wait for a part of `delay`. With more than
@@ -52,7 +56,7 @@ class Tile(NamedTuple):
         return self.warp, 2 * self.blocks * multiprocessors, self.delay
 
 
-def tile_for(itemsize, warp, shared_bytes=64 << 10):
+def tile_for(itemsize: int, warp: int, shared_bytes: int = 64 << 10) -> Tile | None:
     """Return the Tile for elements of `itemsize` bytes, or None if they are too large.
 
     `shared_bytes` is the shared memory of a multiprocessor. It bounds how many blocks fit there:
@@ -61,7 +65,7 @@ def tile_for(itemsize, warp, shared_bytes=64 << 10):
     threads, words, blocks, delay = TUNING.get(itemsize, _OTHERS)
     items = max(1, 16 * words // itemsize)
 
-    def nbytes():  # the elements, and the totals of the warps
+    def nbytes() -> int:  # the elements, and the totals of the warps
         return (threads * items + threads // warp + 1) * itemsize
 
     while nbytes() > _SHARED_BYTES and threads > warp:
@@ -296,7 +300,7 @@ SCAN_tiles(long long P_n, const char *P_in, long long P_in_step, char *P_out, lo
 """
 
 
-def text(scan, tile):
+def text(scan: Scan, tile: Tile) -> str:
     """Return the text of the one-pass scan, the kernel ``<name>_tiles``."""
     size = tile.itemsize
     chunk = tile.warp * tile.items
