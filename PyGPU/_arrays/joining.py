@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from PyGPU._runtime import beside_first, core
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def concatenate(
-    arrays: Sequence[core.GPUArray], axis: Int = 0, allocator: AllocatorLike | None = None
+    arrays: Iterable[core.GPUArray], axis: Int = 0, allocator: AllocatorLike | None = None
 ) -> core.GPUArray:
     """Join arrays along an existing axis.
 
@@ -52,7 +52,7 @@ def concatenate(
 
 
 def stack(
-    arrays: Sequence[core.GPUArray], axis: Int = 0, allocator: AllocatorLike | None = None
+    arrays: Iterable[core.GPUArray], axis: Int = 0, allocator: AllocatorLike | None = None
 ) -> core.GPUArray:
     """Join arrays of one shape along a new axis.
 
