@@ -18,12 +18,29 @@ from typing import Any
 
 import numpy as np
 
-from PyGPU._arrays import numpy_functions as functions
-from PyGPU._arrays import tracing
-from PyGPU._arrays.functions import UFUNCS, apply, kind_of
+from PyGPU._arrays import (
+    accumulations,
+    missing,
+    numpy_functions,
+    numpy_reductions,
+    rearranging,
+    statistics,
+    tracing,
+)
+from PyGPU._arrays.functions import UFUNCS, apply, checked_out, kind_of
+from PyGPU._arrays.functions import where as choose
 from PyGPU._runtime import core
 
 GPUArray = core.GPUArray
+
+#: NumPy's functions, and the functions that implement them.
+FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
+    **numpy_functions.FUNCTIONS,
+    **numpy_reductions.FUNCTIONS,
+    **accumulations.FUNCTIONS,
+    **rearranging.FUNCTIONS,
+    **statistics.FUNCTIONS,
+}
 
 # Ufuncs that an operator of GPUArray computes in the same way, with less overhead.
 _OPERATORS: dict[np.ufunc, Callable[..., Any]] = {
@@ -44,6 +61,25 @@ def _is_foreign(value: object) -> bool:
     """Test whether the value's class, not one of ours, defines ``__array_ufunc__``."""
     ours = GPUArray, np.ndarray, np.generic, tracing.Number
     return not isinstance(value, ours) and hasattr(type(value), "__array_ufunc__")
+
+
+def _where(ufunc: np.ufunc, where: Any, made: Any, out: Any) -> Any:
+    """Return the results in `out`, or new arrays, whose elements count only where `where` is true.
+
+    As in NumPy, a mask with more axes than the operands broadcasts the results.
+    """
+    results = made if isinstance(made, tuple) else (made,)
+    targets = out or (None,) * len(results)
+    chosen = []
+    for result, target in zip(results, targets):
+        if target is None:
+            chosen.append(choose(where, result, result))
+        else:
+            checked_out(target, result.dtype, "same_kind")
+            same = result if result.dtype == target.dtype else result.astype(target.dtype)
+            target[...] = choose(where, same, target)
+            chosen.append(target)
+    return tuple(chosen) if isinstance(made, tuple) else chosen[0]
 
 
 def array_ufunc(self: GPUArray, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -74,18 +110,17 @@ def array_ufunc(self: GPUArray, ufunc: np.ufunc, method: str, *inputs: Any, **kw
     if any(map(_is_foreign, (*inputs, *given))):
         return NotImplemented
     if method not in ("__call__", "reduce"):
-        raise functions.not_implemented(f"numpy.{ufunc.__name__}.{method}")
+        raise missing.not_implemented(f"numpy.{ufunc.__name__}.{method}")
     for operand in inputs:
         kind_of(operand)  # raises TypeError for arrays on the host
-    if kwargs.pop("where", True) is not True:
-        raise TypeError(f"numpy.{ufunc.__name__}: where= is not implemented for GPUArray")
     if method == "reduce":
-        return functions.reduce(ufunc, *inputs, *given, **kwargs)
+        return numpy_reductions.reduce(ufunc, *inputs, *given, **kwargs)
     if ufunc not in UFUNCS:
-        raise functions.not_implemented(f"numpy.{ufunc.__name__}")
+        raise missing.not_implemented(f"numpy.{ufunc.__name__}")
     if kwargs.pop("order", "K") != "K":
         raise TypeError(f"numpy.{ufunc.__name__}: expected order='K', that of the operands")
     kwargs.pop("subok", None)
+    where = kwargs.pop("where", True)
     dtype, casting = kwargs.pop("dtype", None), kwargs.pop("casting", "same_kind")
     if kwargs:
         raise TypeError(
@@ -93,6 +128,9 @@ def array_ufunc(self: GPUArray, ufunc: np.ufunc, method: str, *inputs: Any, **kw
         )
     dtype = None if dtype is None else np.dtype(dtype)
     out = (given if len(given) > 1 else given[0]) if given else None
+    if where is not True:
+        made = apply(UFUNCS[ufunc], *inputs, dtype=dtype, casting=casting)
+        return _where(ufunc, where, made, given)
     return apply(UFUNCS[ufunc], *inputs, out=out, dtype=dtype, casting=casting)
 
 
@@ -107,13 +145,13 @@ def array_function(
     if not all(issubclass(one, (GPUArray, np.ndarray)) for one in types):
         return NotImplemented
     try:
-        implementation = functions.FUNCTIONS[func]
+        implementation = FUNCTIONS[func]
     except KeyError:
-        raise functions.not_implemented(f"{func.__module__}.{func.__name__}") from None
+        raise missing.not_implemented(f"{func.__module__}.{func.__name__}") from None
     try:
         return implementation(*args, **kwargs)
     except TypeError:
-        functions.refuse_unknown(f"{func.__module__}.{func.__name__}", implementation, kwargs)
+        missing.refuse_unknown(f"{func.__module__}.{func.__name__}", implementation, kwargs)
         raise
 
 

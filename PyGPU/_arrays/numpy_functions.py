@@ -1,25 +1,21 @@
-"""NumPy's functions of arrays, other than ufuncs, for GPUArray, with NumPy's rules.
+"""NumPy's functions of arrays for GPUArray, with NumPy's rules, other than those of whole families.
 
 A parameter of NumPy's function that is missing here raises TypeError.
 """
 
 from __future__ import annotations
 
-import inspect
 import operator
-from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from PyGPU._arrays import (
-    accumulations,
     functions,
     methods,
+    missing,
     ranges,
-    rearranging,
     reductions,
-    statistics,
     tracing,
 )
 from PyGPU._arrays.functions import apply, magnitude, run
@@ -30,172 +26,7 @@ from PyGPU._kernels import promoted
 from PyGPU._runtime import core, require_array
 
 if TYPE_CHECKING:
-    from PyGPU._types import Axis, Casting, DType, DTypeLike, Int, Operand, OrderLike, Shape
-
-_SCAN = "PyGPU.scan.InclusiveScanKernel"
-# Alternatives to suggest for functions that are not implemented.
-_ELSEWHERE = {"numpy.take": "PyGPU.gpuarray.take", "numpy.put": "PyGPU.gpuarray.put"}
-
-
-def not_implemented(name: str) -> TypeError:
-    """Make the TypeError for a function that is not implemented."""
-    other = _SCAN if name.endswith(".accumulate") else _ELSEWHERE.get(name)
-    advice = f"use {other}, or " if other else ""
-    return TypeError(
-        f"{name} is not implemented for GPUArray; {advice}fetch the array with .get() to work on "
-        "the host"
-    )
-
-
-def refuse_unknown(name: str, function: Callable[..., Any], kwargs: Iterable[str]) -> None:
-    """Raise TypeError if `kwargs` has keywords that only NumPy's function has."""
-    known = inspect.signature(function).parameters
-    unknown = [keyword for keyword in kwargs if keyword not in known]
-    if unknown:
-        raise TypeError(
-            f"{name}: {', '.join(unknown)}: not implemented for GPUArray, which supports "
-            f"{', '.join(known)}; fetch the array with .get() to work on the host"
-        ) from None
-
-
-def _asked(
-    function: Callable[..., Any],
-    a: core.GPUArray,
-    dtype: DTypeLike | None,
-    out: core.GPUArray | None,
-) -> DType | None:
-    """Return the dtype of a reduction: without `out`, NumPy widens small integers."""
-    dtype = None if dtype is None else np.dtype(dtype)
-    if dtype is None and out is not None:
-        return None
-    return functions.result_dtype(function, require_array("a", a).dtype, dtype)
-
-
-def sum(
-    a: core.GPUArray,
-    axis: Axis = None,
-    dtype: DTypeLike | None = None,
-    out: core.GPUArray | None = None,
-    keepdims: bool = False,
-) -> core.GPUArray:
-    dtype = _asked(np.sum, a, dtype, out)
-    return reductions.sum(a, dtype, axis=axis, out=out, keepdims=keepdims)
-
-
-def prod(
-    a: core.GPUArray,
-    axis: Axis = None,
-    dtype: DTypeLike | None = None,
-    out: core.GPUArray | None = None,
-    keepdims: bool = False,
-) -> core.GPUArray:
-    dtype = _asked(np.prod, a, dtype, out)
-    return reductions.prod(a, dtype, axis=axis, out=out, keepdims=keepdims)
-
-
-def _over_numbers(
-    function: Callable[..., Any],
-    name: str,
-    a: core.GPUArray,
-    axis: Axis,
-    dtype: DTypeLike | None,
-    out: core.GPUArray | None,
-    keepdims: bool,
-) -> core.GPUArray:
-    """Compute NumPy's sum or product without the NaNs; integers have none."""
-    dtype = _asked(function, a, dtype, out)
-    name = f"nan{name}" if require_array("a", a).dtype.kind in "fc" else name
-    return core._reduce(name, a, axis, dtype, out, keepdims, None, None)
-
-
-def nansum(
-    a: core.GPUArray,
-    axis: Axis = None,
-    dtype: DTypeLike | None = None,
-    out: core.GPUArray | None = None,
-    keepdims: bool = False,
-) -> core.GPUArray:
-    return _over_numbers(np.sum, "sum", a, axis, dtype, out, keepdims)
-
-
-def nanprod(
-    a: core.GPUArray,
-    axis: Axis = None,
-    dtype: DTypeLike | None = None,
-    out: core.GPUArray | None = None,
-    keepdims: bool = False,
-) -> core.GPUArray:
-    return _over_numbers(np.prod, "prod", a, axis, dtype, out, keepdims)
-
-
-def mean(
-    a: core.GPUArray,
-    axis: Axis = None,
-    dtype: DTypeLike | None = None,
-    out: core.GPUArray | None = None,
-    keepdims: bool = False,
-) -> core.GPUArray:
-    dtype = _asked(np.mean, a, dtype, out)
-    return reductions.mean(a, dtype, axis=axis, out=out, keepdims=keepdims)
-
-
-def max(
-    a: core.GPUArray, axis: Axis = None, out: core.GPUArray | None = None, keepdims: bool = False
-) -> core.GPUArray:
-    return statistics.extreme("max", a, axis, out, keepdims)
-
-
-def min(
-    a: core.GPUArray, axis: Axis = None, out: core.GPUArray | None = None, keepdims: bool = False
-) -> core.GPUArray:
-    return statistics.extreme("min", a, axis, out, keepdims)
-
-
-def nanmax(
-    a: core.GPUArray, axis: Axis = None, out: core.GPUArray | None = None, keepdims: bool = False
-) -> core.GPUArray:
-    return reductions.max(a, axis=axis, out=out, keepdims=keepdims)
-
-
-def nanmin(
-    a: core.GPUArray, axis: Axis = None, out: core.GPUArray | None = None, keepdims: bool = False
-) -> core.GPUArray:
-    return reductions.min(a, axis=axis, out=out, keepdims=keepdims)
-
-
-def any(
-    a: core.GPUArray, axis: Axis = None, out: core.GPUArray | None = None, keepdims: bool = False
-) -> core.GPUArray:
-    return reductions.any(a, axis=axis, out=out, keepdims=keepdims)
-
-
-def all(
-    a: core.GPUArray, axis: Axis = None, out: core.GPUArray | None = None, keepdims: bool = False
-) -> core.GPUArray:
-    return reductions.all(a, axis=axis, out=out, keepdims=keepdims)
-
-
-_REDUCTIONS: dict[np.ufunc, Callable[..., core.GPUArray]] = {
-    **{np.add: sum, np.multiply: prod, np.maximum: max, np.minimum: min},
-    **{np.fmax: nanmax, np.fmin: nanmin, np.logical_and: all, np.logical_or: any},
-}
-
-
-def reduce(
-    ufunc: np.ufunc, a: core.GPUArray, out: core.GPUArray | None = None, **kwargs: Any
-) -> core.GPUArray:
-    """Compute ``ufunc.reduce``, along the first axis by default."""
-    name = f"numpy.{ufunc.__name__}.reduce"
-    if ufunc not in _REDUCTIONS:
-        raise not_implemented(name)
-    kwargs.setdefault("axis", 0 if a.ndim else None)
-    if kwargs.get("dtype", a) is None:
-        del kwargs["dtype"]
-    try:
-        return _REDUCTIONS[ufunc](a, out=out, **kwargs)
-    except TypeError:
-        refuse_unknown(name, _REDUCTIONS[ufunc], kwargs)
-        raise
+    from PyGPU._types import Casting, DType, DTypeLike, Int, Operand, OrderLike, Shape
 
 
 def dot(a: core.GPUArray, b: core.GPUArray, out: core.GPUArray | None = None) -> core.GPUArray:
@@ -207,7 +38,7 @@ def dot(a: core.GPUArray, b: core.GPUArray, out: core.GPUArray | None = None) ->
 
 def where(condition: Operand, x: Operand | None = None, y: Operand | None = None) -> core.GPUArray:
     if x is None or y is None:
-        raise not_implemented("numpy.where of a condition alone")
+        raise missing.not_implemented("numpy.where of a condition alone")
     return functions.where(condition, x, y)
 
 
@@ -401,17 +232,13 @@ def full_like(
 FUNCTIONS = {
     getattr(np, function.__name__): function
     for function in (
-        *(sum, prod, nansum, nanprod, mean, max, min, nanmax, nanmin, any, all, dot),
-        *(where, clip, round, real, imag, isclose, allclose, array_equal),
+        *(dot, where, clip, round, real, imag, isclose, allclose, array_equal),
         *(copy, reshape, ravel, transpose),
         *(zeros_like, empty_like, ones_like, full_like),
         *(shape, ndim, size, iscomplexobj, result_type, can_cast),
     )
 }
-FUNCTIONS.update(accumulations.FUNCTIONS)
-FUNCTIONS.update(rearranging.FUNCTIONS)
-FUNCTIONS.update(statistics.FUNCTIONS)
-FUNCTIONS.update({np.amax: max, np.amin: min, np.around: round})
+FUNCTIONS[np.around] = round
 
 #: Methods of the class GPUArray.
 METHODS = {"round": round}

@@ -31,11 +31,11 @@ def _count(a: core.GPUArray, axis: Axis) -> int:
 
 
 @fusion.fuse
-def _squares(x: Any, mean: Any) -> Any:
+def squares(x: Any, mean: Any) -> Any:
     return np.square(x.real - mean.real) + np.square(x.imag - mean.imag)
 
 
-def _variance(
+def variance(
     name: str,
     a: core.GPUArray,
     axis: Axis,
@@ -55,45 +55,21 @@ def _variance(
         return core._variance(name, a, axis, compute, out, keepdims, None, None, int(ddof))
     real = magnitude(compute)
     count = _count(a, axis)
-    a = a.astype(np.result_type(a.dtype, np.complex64))
+    a = a.astype(np.result_type(a.dtype, compute, np.complex64))
     mean = reductions.mean(a, axis=axis, keepdims=True)
-    total = reductions.sum(_squares(a, mean), real, axis=axis, keepdims=keepdims)
+    total = reductions.sum(squares(a, mean), real, axis=axis, keepdims=keepdims)
     # As in NumPy, 0 / 0 is NaN, and a number / 0 infinite.
-    variance = apply("divide", total, max(0, count - ddof), out=total)
+    result = apply("divide", total, max(0, count - ddof), out=total)
     if name == "std":
-        variance = apply("sqrt", variance, out=variance)
-    return _placed(variance, real, out)
+        result = apply("sqrt", result, out=result)
+    return placed(result, real, out)
 
 
-def _placed(array: core.GPUArray, dtype: DType, out: core.GPUArray | None) -> core.GPUArray:
+def placed(array: core.GPUArray, dtype: DType, out: core.GPUArray | None) -> core.GPUArray:
     """Return the array in a dtype, or `out` with its elements."""
     if out is not None:
         return into(out, array)
     return array if array.dtype == dtype else array.astype(dtype)
-
-
-@beside_first
-def var(
-    a: core.GPUArray,
-    axis: Axis = None,
-    dtype: DTypeLike | None = None,
-    out: core.GPUArray | None = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-) -> core.GPUArray:
-    return _variance("var", a, axis, dtype, out, ddof, keepdims)
-
-
-@beside_first
-def std(
-    a: core.GPUArray,
-    axis: Axis = None,
-    dtype: DTypeLike | None = None,
-    out: core.GPUArray | None = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-) -> core.GPUArray:
-    return _variance("std", a, axis, dtype, out, ddof, keepdims)
 
 
 @beside_first
@@ -121,7 +97,7 @@ def _first_place(
         axis = core._axis_index(axis, a.ndim)
         return core._reduce(name, a, axis, None, out, keepdims, None, None)
     found = core._reduce(name, a.ravel(), 0, None, None, False, None, None)
-    return _placed(found.reshape((1,) * a.ndim if keepdims else ()), found.dtype, out)
+    return placed(found.reshape((1,) * a.ndim if keepdims else ()), found.dtype, out)
 
 
 @beside_first
@@ -188,5 +164,5 @@ def nan_to_num(
 #: NumPy's functions, and the functions here that implement them.
 FUNCTIONS = {
     getattr(np, function.__name__): function
-    for function in (var, std, ptp, count_nonzero, argmax, argmin, nan_to_num)
+    for function in (ptp, count_nonzero, argmax, argmin, nan_to_num)
 }

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from PyGPU._kernels.text.common import Element
-from PyGPU._kernels.text.folding import ReductionKey
+from PyGPU._kernels.text.folding import ReductionKey, limit
 
 if TYPE_CHECKING:
     from PyGPU._types import DType
@@ -66,14 +66,7 @@ def _places(form: ReductionKey, argument: str) -> str:
     element = Element(form.inputs[0])
     is_max = form.operation == "argmax"
     dtype = element.dtype
-    if dtype.kind == "f":
-        neutral = "-INFINITY" if is_max else "INFINITY"
-    elif dtype.kind == "b":
-        neutral = "false" if is_max else "true"
-    else:
-        info = np.iinfo(dtype)
-        number = int(info.min if is_max else info.max)
-        neutral = f"(-{-number - 1}ll - 1)" if number < 0 else f"{number}ull"
+    neutral = limit(form.operation[3:], dtype)
     # Of a place that no element has, so that every element comes before it.
     none = "0x7fffffffffffffffll" if form.index64 else "0x7fffffff"
     sign = ">" if is_max else "<"

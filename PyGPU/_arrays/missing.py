@@ -1,0 +1,32 @@
+"""Errors for functions and arguments of NumPy that GPUArray does not have."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+_SCAN = "PyGPU.scan.InclusiveScanKernel"
+# Alternatives to suggest for functions that are not implemented.
+_ELSEWHERE = {"numpy.take": "PyGPU.gpuarray.take", "numpy.put": "PyGPU.gpuarray.put"}
+
+
+def not_implemented(name: str) -> TypeError:
+    """Make the TypeError for a function that is not implemented."""
+    other = _SCAN if name.endswith(".accumulate") else _ELSEWHERE.get(name)
+    advice = f"use {other}, or " if other else ""
+    return TypeError(
+        f"{name} is not implemented for GPUArray; {advice}fetch the array with .get() to work on "
+        "the host"
+    )
+
+
+def refuse_unknown(name: str, function: Callable[..., Any], kwargs: Iterable[str]) -> None:
+    """Raise TypeError if `kwargs` has keywords that only NumPy's function has."""
+    known = inspect.signature(function).parameters
+    unknown = [keyword for keyword in kwargs if keyword not in known]
+    if unknown:
+        raise TypeError(
+            f"{name}: {', '.join(unknown)}: not implemented for GPUArray, which supports "
+            f"{', '.join(known)}; fetch the array with .get() to work on the host"
+        ) from None

@@ -1,0 +1,156 @@
+"""``where=`` and ``initial=`` of reductions, ``where=`` of ufuncs, and functions without NaN."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from campaign import rare_but
+from hypothesis import given
+from strategies import arrays, examples
+
+from PyGPU import gpuarray
+from PyGPU.gpuarray import to_gpu
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:invalid value",
+    "ignore:divide by zero",
+    "ignore:Mean of empty",
+    "ignore:Degrees of freedom",
+    "ignore:overflow",
+)
+X = np.random.default_rng(2).integers(-9, 9, (4, 5, 6))
+M = np.random.default_rng(3).random((4, 5, 6)) > 0.4
+AXES = [{}, {"axis": 1}, {"axis": (0, -1), "keepdims": True}]
+
+
+def on_device(value):
+    return to_gpu(value) if isinstance(value, np.ndarray) else value
+
+
+def same(function, *operands, rtol=0, **named):
+    expected = np.asarray(function(*operands, **named))
+    operands = list(map(np.asarray, operands))
+    got = function(*map(on_device, operands), **{k: on_device(v) for k, v in named.items()})
+    assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
+    np.testing.assert_allclose(got.get(), expected, rtol=rtol, atol=rtol)
+
+
+@pytest.mark.parametrize("code", rare_but("?if", "?bHiqefdD"))
+@pytest.mark.parametrize("axes", rare_but(AXES[1:2], AXES), ids=str)
+def test_what_where_chooses(code, axes):
+    x = X.astype(code)
+    for mask in (M, M[0], M[:, :1], M[..., :1], np.zeros_like(M)):
+        for function in (np.sum, np.any, np.all):
+            same(function, x, where=mask, rtol=1e-3 if code == "e" else 1e-6, **axes)
+        if code not in "?D":
+            same(np.max, x, where=mask, initial=0, **axes)
+            same(np.min, x, where=mask, initial=3, **axes)
+        if code in "qfdD":
+            same(np.mean, x, where=mask, rtol=1e-5, **axes)
+            same(np.var, x, where=mask, rtol=1e-5, **axes)
+            same(np.std, x, where=mask, ddof=1, rtol=1e-5, **axes)
+    same(np.prod, np.sign(x) if code != "?" else x, where=M, **axes)
+    same(np.sum, x, where=False, **axes)
+
+
+@pytest.mark.parametrize("axes", rare_but(AXES[2:], AXES), ids=str)
+def test_where_it_begins(axes):
+    for x in (X, X.astype("f4"), X.astype("u1")):
+        same(np.sum, x, initial=7, **axes)
+        same(np.prod, np.abs(x) % 3 + 1, initial=2, **axes)
+        same(np.max, x, initial=5, **axes)
+        same(np.min, x, initial=-5 if x.dtype.kind != "u" else 3, **axes)
+    empty = np.zeros((0, 3))
+    same(np.max, empty, axis=0, initial=-1.5)
+    same(np.min, empty, initial=2.0)
+    same(np.sum, empty, axis=0, initial=4)
+    same(np.max, np.array([np.nan, 1.0]), initial=9.0)
+    same(np.nanmax, np.array([np.nan, 1.0]), initial=0.5)
+    same(np.nanmin, np.array([np.nan, np.nan]), initial=0.5)
+    out = to_gpu(np.zeros(5))
+    assert np.sum(to_gpu(X), axis=(0, 2), initial=1, out=out) is out
+    np.testing.assert_array_equal(out.get(), X.sum((0, 2)) + 1)
+
+
+def test_methods_of_ufuncs():
+    a = to_gpu(X)
+    np.testing.assert_array_equal(
+        np.add.reduce(a, 1, where=to_gpu(M), initial=3).get(),
+        np.add.reduce(X, 1, where=M, initial=3),
+    )
+    np.testing.assert_array_equal(
+        np.maximum.reduce(a, where=to_gpu(M), initial=0).get(),
+        np.maximum.reduce(X, where=M, initial=0),
+    )
+
+
+def test_what_is_refused():
+    a, mask = to_gpu(X), to_gpu(M)
+    with pytest.raises(ValueError, match="max: where needs initial"):
+        np.max(a, where=mask)
+    with pytest.raises(ValueError, match="sum: where: shape"):
+        np.sum(a[0], where=mask)
+    with pytest.raises(ValueError, match="where"):
+        np.sum(a, where=mask[:, :3])
+    with pytest.raises(TypeError, match="ndarray"):
+        np.sum(a, where=M)
+    with pytest.raises(ValueError, match="ddof=1 and correction=2"):
+        np.var(a, ddof=1, correction=2)
+    with pytest.raises(TypeError, match="out"):
+        np.add(a, 1.5, out=to_gpu(np.zeros(X.shape, "i4")), where=mask)
+
+
+def test_results_of_ufuncs_where():
+    a, mask = to_gpu(X), to_gpu(M)
+    for x, b in ((X, a), (X.T, a.T)):
+        m, d = (M, mask) if x is X else (M.T, mask.T)
+        expected, out = np.full(x.shape, 5.5), to_gpu(np.full(x.shape, 5.5))
+        np.multiply(x, 2, out=expected, where=m)
+        assert np.multiply(b, 2, out=out, where=d) is out
+        np.testing.assert_array_equal(out.get(), expected)
+    np.testing.assert_array_equal(np.sqrt(abs(a), where=mask).get()[M], np.sqrt(abs(X))[M])
+    whole = to_gpu(np.array([2**63 + 1, 7], "u8"))
+    np.add(whole, np.uint64(1), out=whole, where=to_gpu(np.array([False, True])))
+    assert whole.get().tolist() == [2**63 + 1, 8]
+    quotient, rest = to_gpu(np.zeros(6, int)), to_gpu(np.ones(6, int))
+    np.divmod(a[0, 0], 4, out=(quotient, rest), where=mask[0, 0])
+    expected = np.zeros(6, int), np.ones(6, int)
+    np.divmod(X[0, 0], 4, out=expected, where=M[0, 0])
+    np.testing.assert_array_equal(quotient.get(), expected[0])
+    np.testing.assert_array_equal(rest.get(), expected[1])
+    assert np.add(a[0, 0], 1, where=to_gpu(np.ones((3, 6), bool))).shape == (3, 6)
+
+
+@pytest.mark.parametrize("code", rare_but("if", "iefdD"))
+def test_functions_without_what_is_not_a_number(code):
+    x = X.astype(code)
+    if code != "i":
+        x[M] = np.nan
+        x[0] = 3
+    rtol = {"e": 2e-3, "f": 1e-5}.get(code, 1e-12)
+    for axes in (*AXES, {"axis": 0}):
+        same(np.nanmean, x, rtol=rtol, **axes)
+        for function in (np.nanvar, np.nanstd):
+            if code != "e":  # NumPy sums halves as halves
+                same(function, x, rtol=rtol, **axes)
+                same(function, x, ddof=1, rtol=rtol, **axes)
+    if code != "D":
+        for function in (np.nanargmax, np.nanargmin):
+            same(function, x)
+            same(function, x, axis=0)
+            same(function, x, axis=0, keepdims=True)
+    if code in "fd":
+        x[:, 0] = np.nan
+        with pytest.raises(ValueError, match="All-NaN"):
+            np.nanargmax(to_gpu(x), axis=0)
+
+
+@given(arrays(dtype=np.dtype("f4")), st.data())
+@examples(40)
+def test_any_array_and_mask(x, data):
+    axis = data.draw(st.sampled_from([None, *range(x.ndim)]))
+    mask = np.random.default_rng(x.size).random(x.shape) > 0.5
+    x = np.asarray(np.nan_to_num(x, posinf=9, neginf=-9).clip(-1e6, 1e6))
+    mask = np.asarray(mask)
+    same(np.sum, x, axis=axis, where=mask, rtol=1e-3)
+    same(np.max, x, axis=axis, where=mask, initial=-2)
+    assert gpuarray.empty(0).size == 0
