@@ -8,11 +8,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from PyGPU._compile import child_launches, dynamic_shared, files, signature, variables
+from PyGPU._compile import (
+    child_launches,
+    dynamic_shared,
+    files,
+    includes,
+    lockstep,
+    signature,
+    variables,
+)
 from PyGPU._runtime import encoded, in_text
 
 #: A kernel's name with its namespaces and a template's arguments, at the end of a text.
@@ -114,6 +122,34 @@ def definitions(texts: Iterable[bytes]) -> list[str]:
     return ["-DPYGPU_NAMED_INDICES"] if any(re.search(_OWN_INDEX, one) for one in plain) else []
 
 
+def in_lockstep(
+    sources: Mapping[str, bytes],
+    folders: Iterable[str],
+    pre_includes: Iterable[str],
+    macros: Iterable[str],
+    relocatable: bool = False,
+) -> set[str]:
+    """Return the paths of the sources whose warps run in lockstep.
+
+    Parameters
+    ----------
+    sources : mapping of str to bytes
+        Contents of the sources by their paths.
+    folders, pre_includes, macros : iterable of str
+        As for :func:`includes.scan_all`.
+    relocatable : bool, optional
+        Any other source may declare the shared memory, as with nvcc's ``-rdc=true``.
+    """
+    search = [*folders], [*pre_includes], [*macros]
+    return {
+        os.path.abspath(path)
+        for path, data in sources.items()
+        if lockstep.is_needed(
+            _decoded(data), search[2], includes.scan_all({path: data}, *search)[0], relocatable
+        )
+    }
+
+
 def _is_ours(text: str) -> bool:
     # Only device code has indices, so all texts that need definitions() are among these.
     return re.search(r"<<|__shared__|__device__|__constant__", text) is not None
@@ -128,6 +164,7 @@ def copied(
     found: Mapping[str, bytes],
     folder: Path,
     relocatable: bool = False,
+    lockstep_sources: Collection[str] = (),
 ) -> bool:
     """Copy the sources and the files that they include below a folder, rewritten.
 
@@ -139,6 +176,8 @@ def copied(
         Folder of the copies: that of ``/a/b.cu`` is ``folder/a/b.cu``.
     relocatable : bool, optional
         Variables in device memory are shared among the sources, as with nvcc's ``-rdc=true``.
+    lockstep_sources : collection of str, optional
+        Absolute paths of the sources whose warps run in lockstep.
 
     Returns
     -------
@@ -146,7 +185,7 @@ def copied(
         False if no file needs to be rewritten; then nothing is copied.
     """
     texts = {os.path.abspath(path): _decoded(data) for path, data in {**found, **sources}.items()}
-    if not any(map(_is_ours, texts.values())):
+    if not lockstep_sources and not any(map(_is_ours, texts.values())):
         return False
     chosen = ambiguous(texts.values())
     declared = {} if relocatable else {path: variables.variables(texts[path]) for path in texts}
@@ -161,6 +200,8 @@ def copied(
             internal = [one for one in declared.get(path, ()) if one.full_name not in elsewhere]
             body = rewritten(with_internal_variables(text, internal), chosen)
         body = re.sub(_ABSOLUTE, partial(_to_copy, texts=texts, folder=folder), body, flags=re.M)
+        if path in lockstep_sources:
+            body += "\n#include <PyGPU/host/lockstep.h>\n"
         name = in_text(path).replace("\\", "\\\\").replace('"', '\\"')
         copy.write_bytes(encoded(f'#line 1 "{name}"\n{body}'))
     return True

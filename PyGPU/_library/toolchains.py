@@ -35,6 +35,10 @@ class Toolchain(ABC):
     ) -> list[str]:
         """Return the options that compile a file with this ending, with the user's options."""
 
+    def in_lockstep(self, words: Sequence[str]) -> list[str]:
+        """Return the options for a file whose warps run in lockstep; GPUs need no others."""
+        return [*words]
+
     @abstractmethod
     def linking(self, architectures: Sequence[str], options: Sequence[str] = ()) -> list[str]:
         """Return the options that link objects to a shared library."""
@@ -195,6 +199,10 @@ class HostCxx(Toolchain):
         for header in ("gpu.h", "host/runtime_api.h"):
             device += ["-include", f"{include_root()}/PyGPU/{header}"]
         return [*words, *(device if suffix in DEVICE_ENDINGS else [])]
+
+    def in_lockstep(self, words: Sequence[str]) -> list[str]:
+        flags = host_compiler.lockstep_flags(self.compiler(), host_compiler.is_clang())
+        return [*host_compiler.without_strict(words), *flags]
 
     def linking(self, architectures: Sequence[str], options: Sequence[str] = ()) -> list[str]:
         return ["-shared", "-fPIC", "-Wl,-z,defs"]
