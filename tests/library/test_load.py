@@ -256,6 +256,23 @@ def test_several_sources_and_include_folders(compiler, tmp_path):
     assert one.sum() == 42
 
 
+@pytest.mark.parametrize("options", [[], ["-std=c++17"]])
+def test_a_source_of_c_beside_others(options, compiler, tmp_path):
+    # `new` is a name in C, and the array's length is no constant.
+    (tmp_path / "plain.c").write_text("int add(int new, int n) { int a[n]; return new + n; }")
+    (tmp_path / "one.cu").write_text(
+        'extern "C" int add(int, int); int both() { return add(1, 2); }'
+    )
+    sources = [tmp_path / "plain.c", tmp_path / "one.cu"]
+    library = PyGPU.load(
+        sources,
+        "int add(int, int); int both();",
+        options=options,
+        cache_dir=tmp_path / "cache",
+    )
+    assert (library.add(40, 2), library.both()) == (42, 3)
+
+
 def test_build_writes_where_it_is_told(folder, compiler, tmp_path):
     source = tmp_path / "out.cpp"
     source.write_text('extern "C" int one() { return 1; }')
