@@ -18,6 +18,7 @@ PYGPU_HIP_ARRAY_CONSTANTS(PYGPU_SAME)
 
 // Types, which are macros so that `struct cudaExtent` is one as well, and functions.
 #define cudaArray_t hipArray_t
+#define cudaArray hipArray
 #define cudaChannelFormatDesc hipChannelFormatDesc
 #define cudaChannelFormatKind hipChannelFormatKind
 #define cudaCreateChannelDesc hipCreateChannelDesc
