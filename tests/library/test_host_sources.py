@@ -146,6 +146,44 @@ def test_variables_named_as_indices(load):
     np.testing.assert_array_equal(x.get(), 6431 + np.arange(130) // 64)
 
 
+def test_copies_of_rows_of_arrays(load):
+    source = """
+    #include <PyGPU/export.h>
+    int run(float *result) {
+      float in[4][6], part[2][3] = {{-1, -2, -3}, {-4, -5, -6}};
+      for (int i = 0; i < 24; ++i) in[i / 6][i % 6] = i;
+      const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+      cudaArray_t a, b;
+      cudaStream_t stream;
+      cudaStreamCreate(&stream);
+      cudaMallocArray(&a, &format, 6, 4);
+      cudaMallocArray(&b, &format, 8, 8);
+      const auto up = cudaMemcpyHostToDevice, down = cudaMemcpyDeviceToHost;
+      cudaError_t wrong = cudaMemcpy2DToArrayAsync(a, 2, 0, in, 24, 24, 4, up, stream);
+      if (wrong != cudaErrorInvalidValue) return 1;
+      wrong = cudaMemcpy2DFromArrayAsync(result, 8, a, 0, 0, 24, 4, down, stream);
+      if (wrong != cudaErrorInvalidPitchValue) return 2;
+      cudaGetLastError();
+      cudaMemcpy2DToArrayAsync(a, 0, 0, in, 24, 24, 4, up, stream);
+      cudaMemcpy2DToArrayAsync(a, 8, 1, part, 12, 12, 2, up, stream);
+      cudaStreamSynchronize(stream);
+      cudaMemcpy2DArrayToArray(b, 4, 2, a, 0, 0, 24, 4);
+      cudaMemcpy2DFromArrayAsync(result, 24, b, 4, 2, 24, 4, down, stream);
+      cudaStreamSynchronize(stream);
+      cudaFreeArray(a);
+      cudaFreeArray(b);
+      cudaStreamDestroy(stream);
+      return cudaGetLastError();
+    }
+    PYGPU_EXPORT(run);
+    """
+    expected = np.arange(24, dtype=np.float32).reshape(4, 6)
+    expected[1:3, 2:5] = -np.arange(1, 7).reshape(2, 3)
+    result = np.zeros((4, 6), np.float32)
+    assert load(source).run(result.ctypes.data) == 0
+    np.testing.assert_array_equal(result, expected)
+
+
 def test_launches_convert_arguments_as_calls_do(load):
     """Owners of memory are not copied; 0, lists and parts of structures are arguments too."""
     source = """

@@ -41,6 +41,8 @@ PYGPU_HIP_ARRAY_CONSTANTS(PYGPU_SAME)
 #define cudaMalloc3DArray hipMalloc3DArray
 #define cudaMemcpy2DToArray hipMemcpy2DToArray
 #define cudaMemcpy2DFromArray hipMemcpy2DFromArray
+#define cudaMemcpy2DToArrayAsync hipMemcpy2DToArrayAsync
+#define cudaMemcpy2DFromArrayAsync hipMemcpy2DFromArrayAsync
 #define cudaFreeArray hipFreeArray
 #define cudaMemcpy3D hipMemcpy3D
 #define cudaMemcpy3DAsync hipMemcpy3DAsync
