@@ -106,7 +106,7 @@ LAYERS = [
     | {"cuda_arrays.h", "hip_arrays.h", "hip_attributes.h", "host_arrays.h"}
     | {"cuda_graphs.h", "hip_graphs.h", "host_graphs.h"}
     | {"last_error.h", "export.h", "type_kinds.h", "memory_kinds.h"}
-    | {"cuda.h", "hip.h", "host.h", "cuda_on_host.h", "gpu.h", "settings.h"},
+    | {"cuda.h", "hip.h", "hip_sources.h", "host.h", "cuda_on_host.h", "gpu.h", "settings.h"},
     {"error.h", "dtypes.h", "layout.h", "copy_plan.h", "pointer.h", "unique_handle.h", "dlpack.h"}
     | {"axes.h", "loop_axes.h", "pieces.h", "transfer_settings.h"},
     {"device.h", "stream.h", "capture.h", "block_cache.h", "memory_pool.h", "memory.h"}

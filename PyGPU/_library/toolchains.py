@@ -153,8 +153,11 @@ class Hipcc(Toolchain):
     ) -> list[str]:
         words = ["-fPIC", *self._for(architectures), *_with_defaults(options)]
         words = _of_language(suffix, words)
-        # CUDA's names of the runtime, for a source that was written for nvcc.
-        names = ["-include", f"{include_root()}/PyGPU/gpu.h"] if suffix == ".cu" else []
+        # CUDA's names for a source that was written for nvcc, and headers that have the names of
+        # those of NVIDIA's toolkit. The user's own folders precede a folder of the system.
+        ours = f"{include_root()}/PyGPU"
+        names = ["-include", f"{ours}/vendor/hip_sources.h", f"-isystem{ours}/rtc_hip"]
+        names = names if suffix == ".cu" else []
         device = ["-x", "hip", *names] if suffix in DEVICE_ENDINGS else []
         return [*words, "-DPYGPU_TARGET_HIP", *device]
 
