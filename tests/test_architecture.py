@@ -156,6 +156,8 @@ def test_files_depend_downwards(path):
     for found in filter(None, (ours(path, name) for name in includes(path))):
         if path.name == "cuda_on_host.h" and found.parent.name in {"host", "device"}:
             continue
+        if path.name == "hip_sources.h" and found.parent.name == "rtc_hip":
+            continue
         layer = layer_of(found)
         assert layer is not None, f"{relative(path)} includes {relative(found)}, of no layer"
         assert layer <= own, f"{relative(path)} includes {relative(found)}"
