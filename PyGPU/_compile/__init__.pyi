@@ -14,6 +14,7 @@ from PyGPU._compile.compilers import code_object as code_object
 from PyGPU._compile.compilers import default_flags as default_flags
 from PyGPU._compile.compilers import device_names as device_names
 from PyGPU._compile.compilers import host_compiler as host_compiler
+from PyGPU._compile.compilers import host_lockstep as host_lockstep
 from PyGPU._compile.compilers import libraries as libraries
 from PyGPU._compile.compilers import link as link
 from PyGPU._compile.compilers import options as options
@@ -26,6 +27,7 @@ from PyGPU._compile.source import headers as headers
 from PyGPU._compile.source import hints as hints
 from PyGPU._compile.source import includes as includes
 from PyGPU._compile.source import kernel_types as kernel_types
+from PyGPU._compile.source import lockstep as lockstep
 from PyGPU._compile.source import name_expressions as name_expressions
 from PyGPU._compile.source import signature as signature
 from PyGPU._compile.source import toolkit_headers as toolkit_headers

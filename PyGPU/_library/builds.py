@@ -91,7 +91,12 @@ class _Build:
         )
 
     def _compile(
-        self, folder: Path, definitions: list[str], source: str, number: int
+        self,
+        folder: Path,
+        definitions: list[str],
+        lockstep_sources: set[str],
+        source: str,
+        number: int,
     ) -> tuple[Path, Path, str]:
         """Compile a source; return its object, its list of headers, and the compiler's log."""
         request, toolchain = self.request, self.request.toolchain
@@ -101,11 +106,14 @@ class _Build:
         text, first = source, []
         if copies.is_dir():
             text, first = f"{copies}{source}", _host_sources().copied_folders(self.folders, copies)
+        options = toolchain.compiling(Path(source).suffix, request.architectures, request.options)
+        if source in lockstep_sources:
+            options = toolchain.in_lockstep(options)
         words = [
             toolchain.compiler(),
             "-c",
             *first,
-            *toolchain.compiling(Path(source).suffix, request.architectures, request.options),
+            *options,
             *where,
             *definitions,
             *toolchain.includes(),
@@ -128,16 +136,27 @@ class _Build:
         request, toolchain = self.request, self.request.toolchain
         since = time.time()
         with files.scratch() as scratch:
-            folder, definitions = Path(scratch), []
+            folder, definitions, lockstep_sources = Path(scratch), [], set()
             if not toolchain.has_toolkit:
                 is_shared, contents = self.parsed.relocatable, {**self.found, **self.sources}
-                _host_sources().copied(self.sources, self.found, folder / "copies", is_shared)
+                lockstep_sources = _host_sources().in_lockstep(
+                    self.sources,
+                    self.folders,
+                    self.parsed.pre_includes,
+                    self.parsed.macros,
+                    is_shared,
+                )
+                _host_sources().copied(
+                    self.sources, self.found, folder / "copies", is_shared, lockstep_sources
+                )
                 definitions = _host_sources().definitions(contents.values())
             jobs = min(len(request.sources), os.cpu_count() or 1, _JOBS)
             with ThreadPoolExecutor(jobs) as pool:
                 made = list(
                     pool.map(
-                        lambda pair: self._compile(folder, definitions, pair[1], pair[0]),
+                        lambda pair: self._compile(
+                            folder, definitions, lockstep_sources, pair[1], pair[0]
+                        ),
                         enumerate(request.sources),
                     )
                 )

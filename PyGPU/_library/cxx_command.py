@@ -6,6 +6,7 @@ systems put the command before their compiler; its exit status is the compiler's
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from PyGPU._compile import files, includes
+from PyGPU._compile import files, host_compiler, host_lockstep, includes
 from PyGPU._library import host_sources
 from PyGPU._library.toolchains import SOURCE_ENDINGS
 from PyGPU._runtime import include_root
@@ -78,12 +79,23 @@ def _parsed(words: Sequence[str]) -> _Words:
     return result
 
 
-def _rewritten(words: Sequence[str], parsed: _Words, copies: Path) -> list[str] | None:
-    """Copy the sources, rewritten; return the command that compiles the copies, or None."""
+def _lockstep_options(command: Sequence[str]) -> list[str]:
+    """Return the options for a command whose sources have warps that run in lockstep."""
+    # A launcher such as ccache may stand before the compiler.
+    programs = itertools.takewhile(lambda word: not word.startswith("-"), command)
+    result = host_lockstep.flags(any("clang" in os.path.basename(one) for one in programs))
+    only_compiles = any(word in ("-c", "-S", "-E", "-M", "-MM") for word in command)
+    return result if only_compiles else [*result, *host_lockstep.LINK]
+
+
+def _rewritten(command: Sequence[str], parsed: _Words, copies: Path) -> list[str] | None:
+    """Copy the sources, rewritten; return the words that compile the copies, or None."""
+    words = command[1:]
     sources = {path: Path(path).read_bytes() for path in parsed.sources.values()}
     known = parsed.folders, parsed.pre_includes, parsed.macros
     found, _ = includes.scan_all(sources, *known)
-    if not host_sources.copied(sources, found, copies):
+    waiting = host_sources.in_lockstep(sources, *known)
+    if not host_sources.copied(sources, found, copies, lockstep_sources=waiting):
         return None
     result = [
         f"{copies}{parsed.sources[at]}" if at in parsed.sources else word
@@ -95,6 +107,8 @@ def _rewritten(words: Sequence[str], parsed: _Words, copies: Path) -> list[str] 
         *host_sources.definitions([*sources.values(), *found.values()]),
         *host_sources.copied_folders(parsed.folders, copies),
     ]
+    if waiting:
+        return [*host_compiler.without_strict(result), *_lockstep_options(command)]
     return result
 
 
@@ -118,7 +132,7 @@ def main(arguments: Sequence[str]) -> int:
     parsed = _parsed(words)
     with files.scratch() as scratch:
         copies = Path(scratch) / "copies"
-        command = _rewritten(words, parsed, copies) or words
+        command = _rewritten(arguments, parsed, copies) or words
         try:
             done = subprocess.run([compiler, *command], stderr=subprocess.PIPE)
         except OSError as error:

@@ -8,18 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
-from PyGPU._compile import child_launches, dynamic_shared, files, signature, variables
+from PyGPU._compile import files, includes, lockstep, signature, variables
+from PyGPU._library import host_launches
 from PyGPU._runtime import encoded, in_text
-
-#: A kernel's name with its namespaces and a template's arguments, at the end of a text.
-_KERNEL = (
-    r"((?:::\s*)?(?:\w+\s*(?:<[^<>;{}]*>)?\s*::\s*)*\w+\s*(?:<(?:[^<>;{}]|<[^<>;{}]*>)*>)?)\s*$"
-)
-
 
 _ABSOLUTE = r'(^[ \t]*#[ \t]*include[ \t]*["<])(/[^">\n]+)'
 
@@ -28,42 +23,6 @@ def _to_copy(found: re.Match[str], texts: Mapping[str, str], folder: Path) -> st
     """Return an ``#include`` of an absolute path as that of the copy, if there is one."""
     path = os.path.abspath(found.group(2))
     return f"{found.group(1)}{folder}{path}" if path in texts else found.group()
-
-
-def _kernels(text: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield the name of each kernel that a text declares, its parameters, and if it is a template.
-
-    Macros and attributes may stand before the name.
-    """
-    text = signature.without_directives(signature.blanked(text))
-    call = re.compile(r"[^;{}]*?\b([A-Za-z_]\w*)\s*\(")
-    for match in re.finditer(r"\b__global__\b", text):
-        position = match.end()
-        while name := call.match(text, position):
-            end = signature.matching(text, name.end() - 1)
-            if end < 0:
-                break
-            if re.match(r"\s*[;{]", text[end:]):
-                before = re.split(r"[;{}]", text[: match.start()])[-1]
-                parameters = " ".join(text[name.end() : end - 1].split())
-                yield name[1], parameters, re.search(r"\btemplate\b", before) is not None
-                break
-            position = end
-
-
-def ambiguous(texts: Iterable[str]) -> set[str]:
-    """Return the names of kernels that are called by name: templates, overloads, default arguments.
-
-    A kernel whose declaration names other parameters than its definition may be among them.
-    """
-    found: set[str] = set()
-    first: dict[str, str] = {}  # parameters of the first declaration
-    for text in texts:
-        for name, parameters, is_template in _kernels(text):
-            is_other = first.setdefault(name, parameters) != parameters
-            if is_template or is_other or "=" in parameters:
-                found.add(name)
-    return found
 
 
 def with_internal_variables(source: str, declared: Iterable[variables.Variable]) -> str:
@@ -76,26 +35,6 @@ def with_internal_variables(source: str, declared: Iterable[variables.Variable])
     cuts = [0, *sorted(found), len(source)]
     parts = [source[a:b] for a, b in zip(cuts, cuts[1:])]
     return "static ".join(parts)
-
-
-def rewritten(source: str, ambiguous: set[str]) -> str:
-    """Return a text with calls instead of launches; lines keep their numbers.
-
-    ``kernel<<<grid, block>>>(x)`` becomes ``kernel ->* ::PyGPU_Launch("kernel", grid, block)(x)``:
-    any expression may name the kernel. A function object calls the kernels in `ambiguous`.
-    """
-    result, last = [], 0
-    for launch in child_launches.launches(source):
-        before, name = source[last : launch.start], launch.name
-        shape = source[slice(*launch.shape)]
-        kernel = re.search(_KERNEL, before) if name in ambiguous else None
-        if kernel:
-            call = f"[&](auto&... PyGPU_a) {{ {kernel.group(1)}(PyGPU_a...); }}"
-            result += [before[: kernel.start()], f'::PyGPU_Launch("{name}", {shape}).of({call})']
-        else:
-            result += [before, f' ->* ::PyGPU_Launch("{name}", {shape})']
-        last = launch.end
-    return dynamic_shared.in_cpp("".join([*result, source[last:]]))
 
 
 def copied_folders(folders: Iterable[str], copies: Path) -> list[str]:
@@ -114,6 +53,34 @@ def definitions(texts: Iterable[bytes]) -> list[str]:
     return ["-DPYGPU_NAMED_INDICES"] if any(re.search(_OWN_INDEX, one) for one in plain) else []
 
 
+def in_lockstep(
+    sources: Mapping[str, bytes],
+    folders: Iterable[str],
+    pre_includes: Iterable[str],
+    macros: Iterable[str],
+    relocatable: bool = False,
+) -> set[str]:
+    """Return the paths of the sources whose warps run in lockstep.
+
+    Parameters
+    ----------
+    sources : mapping of str to bytes
+        Contents of the sources by their paths.
+    folders, pre_includes, macros : iterable of str
+        As for :func:`includes.scan_all`.
+    relocatable : bool, optional
+        Any other source may declare the shared memory, as with nvcc's ``-rdc=true``.
+    """
+    search = [*folders], [*pre_includes], [*macros]
+    return {
+        os.path.abspath(path)
+        for path, data in sources.items()
+        if lockstep.is_needed(
+            _decoded(data), search[2], includes.scan_all({path: data}, *search)[0], relocatable
+        )
+    }
+
+
 def _is_ours(text: str) -> bool:
     # Only device code has indices, so all texts that need definitions() are among these.
     return re.search(r"<<|__shared__|__device__|__constant__", text) is not None
@@ -128,6 +95,7 @@ def copied(
     found: Mapping[str, bytes],
     folder: Path,
     relocatable: bool = False,
+    lockstep_sources: Collection[str] = (),
 ) -> bool:
     """Copy the sources and the files that they include below a folder, rewritten.
 
@@ -139,6 +107,8 @@ def copied(
         Folder of the copies: that of ``/a/b.cu`` is ``folder/a/b.cu``.
     relocatable : bool, optional
         Variables in device memory are shared among the sources, as with nvcc's ``-rdc=true``.
+    lockstep_sources : collection of str, optional
+        Absolute paths of the sources whose warps run in lockstep.
 
     Returns
     -------
@@ -146,9 +116,9 @@ def copied(
         False if no file needs to be rewritten; then nothing is copied.
     """
     texts = {os.path.abspath(path): _decoded(data) for path, data in {**found, **sources}.items()}
-    if not any(map(_is_ours, texts.values())):
+    if not lockstep_sources and not any(map(_is_ours, texts.values())):
         return False
-    chosen = ambiguous(texts.values())
+    chosen = host_launches.ambiguous(texts.values())
     declared = {} if relocatable else {path: variables.variables(texts[path]) for path in texts}
     elsewhere = {
         one.full_name for several in declared.values() for one in several if one.is_elsewhere()
@@ -159,8 +129,10 @@ def copied(
         body = text
         if _is_ours(text):
             internal = [one for one in declared.get(path, ()) if one.full_name not in elsewhere]
-            body = rewritten(with_internal_variables(text, internal), chosen)
+            body = host_launches.rewritten(with_internal_variables(text, internal), chosen)
         body = re.sub(_ABSOLUTE, partial(_to_copy, texts=texts, folder=folder), body, flags=re.M)
+        if path in lockstep_sources:
+            body += "\n#include <PyGPU/host/lockstep.h>\n"
         name = in_text(path).replace("\\", "\\\\").replace('"', '\\"')
         copy.write_bytes(encoded(f'#line 1 "{name}"\n{body}'))
     return True

@@ -14,7 +14,7 @@ from PyGPU._runtime import PACKAGE, capabilities, core, include_root, programs
 #: Endings of files that are compiled as device code, whatever the compiler takes them for.
 DEVICE_ENDINGS = (".cu", ".hip")
 #: Endings of files that are sources.
-SOURCE_ENDINGS = (*DEVICE_ENDINGS, ".cpp", ".cc", ".cxx", ".c++", ".C")
+SOURCE_ENDINGS = (*DEVICE_ENDINGS, ".cpp", ".cc", ".cxx", ".c++", ".C", ".c")
 
 
 class Toolchain(ABC):
@@ -34,6 +34,10 @@ class Toolchain(ABC):
         self, suffix: str, architectures: Sequence[str], options: Sequence[str] = ()
     ) -> list[str]:
         """Return the options that compile a file with this ending, with the user's options."""
+
+    def in_lockstep(self, words: Sequence[str]) -> list[str]:
+        """Return the options for a file whose warps run in lockstep; GPUs need no others."""
+        return [*words]
 
     @abstractmethod
     def linking(self, architectures: Sequence[str], options: Sequence[str] = ()) -> list[str]:
@@ -88,6 +92,14 @@ def _with_defaults(options: Sequence[str]) -> list[str]:
     return [*words, *([] if has_level else ["-O2"]), *options]
 
 
+def _of_language(suffix: str, words: Sequence[str]) -> list[str]:
+    """Return the options of a file; a file of C cannot have a standard of C++."""
+    if suffix != ".c":
+        return [*words]
+    standards = ("-std=c++", "-std=gnu++", "--std=c++", "--std=gnu++")
+    return [word for word in words if not word.startswith(standards)]
+
+
 class Nvcc(Toolchain):
     """NVIDIA's nvcc."""
 
@@ -108,6 +120,7 @@ class Nvcc(Toolchain):
         self, suffix: str, architectures: Sequence[str], options: Sequence[str] = ()
     ) -> list[str]:
         words = ["-Xcompiler", "-fPIC", *self._for(architectures), *_with_defaults(options)]
+        words = _of_language(suffix, words)
         return [*words, "-DPYGPU_TARGET_CUDA", *(["-x", "cu"] if suffix in DEVICE_ENDINGS else [])]
 
     def linking(self, architectures: Sequence[str], options: Sequence[str] = ()) -> list[str]:
@@ -139,8 +152,12 @@ class Hipcc(Toolchain):
         self, suffix: str, architectures: Sequence[str], options: Sequence[str] = ()
     ) -> list[str]:
         words = ["-fPIC", *self._for(architectures), *_with_defaults(options)]
-        # CUDA's names of the runtime, for a source that was written for nvcc.
-        names = ["-include", f"{include_root()}/PyGPU/gpu.h"] if suffix == ".cu" else []
+        words = _of_language(suffix, words)
+        # CUDA's names for a source that was written for nvcc, and headers that have the names of
+        # those of NVIDIA's toolkit. The user's own folders precede a folder of the system.
+        ours = f"{include_root()}/PyGPU"
+        names = ["-include", f"{ours}/vendor/hip_sources.h", f"-isystem{ours}/rtc_hip"]
+        names = names if suffix == ".cu" else []
         device = ["-x", "hip", *names] if suffix in DEVICE_ENDINGS else []
         return [*words, "-DPYGPU_TARGET_HIP", *device]
 
@@ -187,14 +204,18 @@ class HostCxx(Toolchain):
         parsed = _options.parse(ours)  # nvcc's options, as SourceModule takes them
         words = [word for word in host_compiler.flags(parsed) if word not in ("-shared", "-w")]
         words += ["-Wno-unused", "-DPYGPU_TARGET_HOST", *parsed.macros, *for_cxx]
-        words += [*parsed.without_nvidias(), "-x", "c++"]
+        words += [*parsed.without_nvidias(), "-x", "c" if suffix == ".c" else "c++"]
         words += [word for folder in parsed.include_dirs for word in ("-I", folder)]
         words += [word for header in parsed.pre_includes for word in ("-include", header)]
         # nvcc declares CUDA's language in each file of device code, without an include.
         device = ["-D__CUDACC__=1"]
         for header in ("gpu.h", "host/runtime_api.h"):
             device += ["-include", f"{include_root()}/PyGPU/{header}"]
-        return [*words, *(device if suffix in DEVICE_ENDINGS else [])]
+        return [*_of_language(suffix, words), *(device if suffix in DEVICE_ENDINGS else [])]
+
+    def in_lockstep(self, words: Sequence[str]) -> list[str]:
+        flags = host_compiler.lockstep_flags(self.compiler(), host_compiler.is_clang())
+        return [*host_compiler.without_strict(words), *flags]
 
     def linking(self, architectures: Sequence[str], options: Sequence[str] = ()) -> list[str]:
         return ["-shared", "-fPIC", "-Wl,-z,defs"]

@@ -18,6 +18,9 @@ template <class T>
 __global__ void fill(T* a, T value) {
   a[threadIdx.x] = value;
 }
+#if __CUDACC_VER_MAJOR__ * 1000 + __CUDACC_VER_MINOR__ * 10 != CUDART_VERSION
+#error "nvcc and the runtime have different versions"
+#endif
 static void add_one(void* data) { ++*static_cast<int*>(data); }
 static void callback(cudaStream_t, cudaError_t status, void* data) {
   *static_cast<int*>(data) += status == cudaSuccess ? 10 : 100;

@@ -146,6 +146,89 @@ def test_variables_named_as_indices(load):
     np.testing.assert_array_equal(x.get(), 6431 + np.arange(130) // 64)
 
 
+def test_copies_of_rows_of_arrays(load):
+    source = """
+    #include <PyGPU/export.h>
+    int run(float *result) {
+      float in[4][6], part[2][3] = {{-1, -2, -3}, {-4, -5, -6}};
+      for (int i = 0; i < 24; ++i) in[i / 6][i % 6] = i;
+      const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+      cudaArray_t a, b;
+      cudaStream_t stream;
+      cudaStreamCreate(&stream);
+      cudaMallocArray(&a, &format, 6, 4);
+      cudaMallocArray(&b, &format, 8, 8);
+      const auto up = cudaMemcpyHostToDevice, down = cudaMemcpyDeviceToHost;
+      cudaError_t wrong = cudaMemcpy2DToArrayAsync(a, 2, 0, in, 24, 24, 4, up, stream);
+      if (wrong != cudaErrorInvalidValue) return 1;
+      wrong = cudaMemcpy2DFromArrayAsync(result, 8, a, 0, 0, 24, 4, down, stream);
+      if (wrong != cudaErrorInvalidPitchValue) return 2;
+      cudaGetLastError();
+      cudaMemcpy2DToArrayAsync(a, 0, 0, in, 24, 24, 4, up, stream);
+      cudaMemcpy2DToArrayAsync(a, 8, 1, part, 12, 12, 2, up, stream);
+      cudaStreamSynchronize(stream);
+      cudaMemcpy2DArrayToArray(b, 4, 2, a, 0, 0, 24, 4);
+      cudaMemcpy2DFromArrayAsync(result, 24, b, 4, 2, 24, 4, down, stream);
+      cudaStreamSynchronize(stream);
+      cudaFreeArray(a);
+      cudaFreeArray(b);
+      cudaStreamDestroy(stream);
+      return cudaGetLastError();
+    }
+    PYGPU_EXPORT(run);
+    """
+    expected = np.arange(24, dtype=np.float32).reshape(4, 6)
+    expected[1:3, 2:5] = -np.arange(1, 7).reshape(2, 3)
+    result = np.zeros((4, 6), np.float32)
+    assert load(source).run(result.ctypes.data) == 0
+    np.testing.assert_array_equal(result, expected)
+
+
+def test_launches_convert_arguments_as_calls_do(load):
+    """Owners of memory are not copied; 0, lists and parts of structures are arguments too."""
+    source = """
+    #include <PyGPU/export.h>
+    template <class T>
+    struct Owner {
+      T *data;
+      explicit Owner(int n) {
+        cudaMalloc(&data, n * sizeof(T));
+        cudaMemset(data, 0, n * sizeof(T));
+      }
+      ~Owner() { cudaFree(data); }
+      operator T *() { return data; }
+      operator const T *() const { return data; }
+    };
+    struct Pair { int a, b; };
+    struct Packed { unsigned low : 4, high : 4; };
+    struct Limits { static const int few = 3; };
+    __global__ void plain(int *x, const int *none, Pair pair, int bits, int few);
+    __global__ void plain(int *y, int const *z, const Pair p, int const m, const int n) {
+      y[threadIdx.x] += z ? 1000 : p.a + 10 * p.b + 100 * m + n;
+    }
+    template <class T, int n> __global__ void typed(T *x, const T *none) {
+      x[threadIdx.x] += none ? 1000 : n;
+    }
+    template <class T, int n> struct Three {};
+    template <class T> __global__ void nested(int *x) { x[threadIdx.x] += 10; }
+    int run(int *result) {
+      Owner<int> owner(4);
+      Packed packed = {1, 2};
+      plain<<<1, 4>>>(owner, 0, {3, 4}, packed.high, Limits::few);
+      typed<int, 5><<<1, 4>>>(owner, NULL);
+      nested<Three<int, 3>>
+          <<<1, 4>>>(owner);
+      void (*chosen)(int *) = nested<int>;
+      chosen<<<1, 4>>>(owner);
+      return cudaMemcpy(result, owner.data, 16, cudaMemcpyDeviceToHost);
+    }
+    PYGPU_EXPORT(run);
+    """
+    result = np.zeros(4, np.int32)
+    assert load(source).run(result.ctypes.data) == 0
+    assert result.tolist() == [3 + 40 + 200 + 3 + 5 + 10 + 10] * 4
+
+
 @pytest.mark.parametrize(
     ("text", "named"),
     [

@@ -256,6 +256,48 @@ def test_several_sources_and_include_folders(compiler, tmp_path):
     assert one.sum() == 42
 
 
+@pytest.mark.parametrize("options", [[], ["-std=c++17"]])
+def test_a_source_of_c_beside_others(options, compiler, tmp_path):
+    # `new` is a name in C, and the array's length is no constant.
+    (tmp_path / "plain.c").write_text("int add(int new, int n) { int a[n]; return new + n; }")
+    (tmp_path / "one.cu").write_text(
+        'extern "C" int add(int, int); int both() { return add(1, 2); }'
+    )
+    sources = [tmp_path / "plain.c", tmp_path / "one.cu"]
+    library = PyGPU.load(
+        sources,
+        "int add(int, int); int both();",
+        options=options,
+        cache_dir=tmp_path / "cache",
+    )
+    assert (library.add(40, 2), library.both()) == (42, 3)
+
+
+@pytest.mark.skipif(PyGPU.target == "hip", reason="hipcc has no header of this name")
+def test_vectors_in_c_are_those_of_device_code(compiler, tmp_path):
+    names = [
+        f"{name}{n}"
+        for name in ("char", "ushort", "int", "uint", "long", "ulonglong", "float", "double")
+        for n in (1, 2, 3, 4)
+    ]
+    layouts = ", ".join(f"sizeof({one}), _Alignof({one})" for one in names)
+    text = "struct __align__(16) Padded {{ int x; }};\nlong {0}[] = {{{1}, sizeof(struct Padded)}};"
+    (tmp_path / "in_c.c").write_text("#include <vector_types.h>\n" + text.format("in_c", layouts))
+    (tmp_path / "in_cpp.cu").write_text(
+        text.format("in_cpp", layouts.replace("_Alignof", "alignof"))
+        + """
+        extern "C" long in_c[];
+        extern "C" int differing() {
+          int count = 0, n = sizeof in_cpp / sizeof *in_cpp;
+          for (int i = 0; i < n; ++i) count += in_c[i] != in_cpp[i];
+          return count;
+        }
+        """
+    )
+    sources = [tmp_path / "in_c.c", tmp_path / "in_cpp.cu"]
+    assert PyGPU.load(sources, "int differing();", cache_dir=tmp_path).differing() == 0
+
+
 def test_build_writes_where_it_is_told(folder, compiler, tmp_path):
     source = tmp_path / "out.cpp"
     source.write_text('extern "C" int one() { return 1; }')

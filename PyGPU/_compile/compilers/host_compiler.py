@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import signal
+from collections.abc import Sequence
 from functools import lru_cache
 
 from PyGPU._compile.compilers import host_lockstep, toolkits
@@ -126,6 +127,13 @@ def lockstep_flags(compiler: str, is_clang: bool) -> list[str]:
     except CompileError as error:
         raise CompileError(host_lockstep.REASON, probe, stderr=error.stderr) from None
     return result
+
+
+def without_strict(words: Sequence[str]) -> list[str]:
+    """Return options without the flags of strict mode, which exclude those for lockstep."""
+    strict = {*STRICT_FLAGS, *_STRICT_FLAGS_OF_CLANG} - {"-mllvm"}
+    pairs = zip(words, [*words[1:], ""])
+    return [a for a, b in pairs if not (a in strict or (a == "-mllvm" and b in strict))]
 
 
 def is_clang() -> bool:

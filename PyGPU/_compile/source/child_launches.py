@@ -9,7 +9,7 @@ from typing import NamedTuple
 from PyGPU._compile.source import signature
 
 # The kernel's name: an identifier, perhaps with a template's arguments.
-_NAMED = r"([A-Za-z_]\w*)\s*(?:<[^<>;{}()]*>)?\s*$"
+_NAMED = r"([A-Za-z_]\w*)\s*(?:<(?:[^<>;{}]|<[^<>;{}]*>)*>)?\s*$"
 _OPERATOR = r"\boperator\s*$"  # `operator<<<T>` is a template's operator, no launch
 
 

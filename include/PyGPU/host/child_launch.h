@@ -37,7 +37,7 @@ struct ChildLaunch {
 
 template <class... Parameters, class... Arguments, std::size_t... i>
 void launch_child(void (*kernel)(Parameters...), const ChildLaunch& child,
-                  const std::tuple<Arguments...>& arguments, std::index_sequence<i...>) {
+                  std::tuple<Arguments...>& arguments, std::index_sequence<i...>) {
   static_assert(sizeof...(Parameters) == sizeof...(Arguments),
                 "the launch has another number of arguments than the kernel parameters");
   static_assert((std::is_trivially_copyable<Parameters>::value && ...),
@@ -51,7 +51,7 @@ void launch_child(void (*kernel)(Parameters...), const ChildLaunch& child,
 }
 
 template <class... Parameters, class... Arguments>
-void operator->*(void (*kernel)(Parameters...), const ChildLaunch::Call<Arguments...>& call) {
+void operator->*(void (*kernel)(Parameters...), ChildLaunch::Call<Arguments...>&& call) {
   launch_child(kernel, call.child, call.arguments, std::index_sequence_for<Arguments...>());
 }
 

@@ -51,14 +51,34 @@ struct Launch {
   }
 };
 
+// Launch of a function. Its parameters are the kernel's, so that the arguments are converted as in
+// a call: by conversion operators of objects that cannot be copied, from 0, from a list in braces.
+template <class... Parameters>
+struct FunctionLaunch {
+  void (*kernel)(Parameters...);
+  dim3 grid, block;
+  std::size_t shared_bytes;
+  cudaStream_t stream;
+  const char* name;
+
+  void operator()(Parameters... arguments) const {
+    using Function = void (*)(Parameters...);
+    (void)Launch<Function>{kernel, grid, block, shared_bytes, stream, name}(arguments...);
+  }
+};
+
 // A launch as text: PyGPU/_library/host_sources.py rewrites `kernel<<<grid, block, shared,
 // stream>>>(arguments)` as
 //
-//    kernel ->* ::PyGPU_Launch("kernel", grid, block, shared, stream)(arguments)
+//    ::PyGPU_Launch("kernel", grid, block, shared, stream).of(kernel)(arguments)
 //
-// A template whose arguments the compiler deduces is called from a function object instead:
+// A template whose arguments the compiler deduces is called from a function object:
 //
 //    ::PyGPU_Launch("kernel", grid, block).of([&](auto&... a) { kernel(a...); })(arguments)
+//
+// An operator follows other expressions, which pass copies of the arguments:
+//
+//    kernels[i] ->* ::PyGPU_Launch("", grid, block)(arguments)
 struct TextLaunch {
   const char* name;
   dim3 grid, block;
@@ -71,6 +91,10 @@ struct TextLaunch {
 
   template <class Kernel>
   Launch<Kernel> of(Kernel kernel) const {
+    return {kernel, grid, block, shared_bytes, stream, name};
+  }
+  template <class... Parameters>
+  FunctionLaunch<Parameters...> of(void (*kernel)(Parameters...)) const {
     return {kernel, grid, block, shared_bytes, stream, name};
   }
 
@@ -86,7 +110,7 @@ struct TextLaunch {
 };
 
 template <class Parameter, class Argument>
-Parameter parameter_of(const Argument& argument) {
+Parameter parameter_of(Argument& argument) {
   // A null pointer may have been written as 0, which arrives here as an integer.
   if constexpr (std::is_pointer<Parameter>::value && std::is_integral<Argument>::value)
     return reinterpret_cast<Parameter>(static_cast<std::uintptr_t>(argument));
@@ -96,15 +120,15 @@ Parameter parameter_of(const Argument& argument) {
 
 template <class... Parameters, class... Arguments, std::size_t... i>
 void launch_text(void (*kernel)(Parameters...), const TextLaunch& launch,
-                 const std::tuple<Arguments...>& arguments, std::index_sequence<i...>) {
+                 std::tuple<Arguments...>& arguments, std::index_sequence<i...>) {
   static_assert(sizeof...(Parameters) == sizeof...(Arguments),
                 "the launch has another number of arguments than the kernel parameters");
   (void)arguments;
-  (void)launch.of(kernel)(parameter_of<std::remove_cv_t<Parameters>>(std::get<i>(arguments))...);
+  launch.of(kernel)(parameter_of<std::remove_cv_t<Parameters>>(std::get<i>(arguments))...);
 }
 
 template <class... Parameters, class... Arguments>
-void operator->*(void (*kernel)(Parameters...), const TextLaunch::Call<Arguments...>& call) {
+void operator->*(void (*kernel)(Parameters...), TextLaunch::Call<Arguments...>&& call) {
   launch_text(kernel, call.launch, call.arguments, std::index_sequence_for<Arguments...>());
 }
 

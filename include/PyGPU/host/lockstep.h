@@ -8,7 +8,8 @@
 // of instrumentation. The one for data races calls a function before each access: before a volatile
 // access the lane waits for its warp; before other accesses the function does nothing. The one for
 // coverage calls a function at the beginning of each basic block. Lanes use it to wait for each
-// other at the end of a loop's body. This header is included after the user's text.
+// other at the end of a loop's body. This header is included after the user's text. Its functions
+// are weak, because several objects of a library may have them.
 #pragma once
 
 #include "execution.h"
@@ -19,7 +20,7 @@
 // declarations of them.
 #define PYGPU_CALLED(name, Result, ...)                                          \
   extern "C" Result PyGPU_lockstep_##name(__VA_ARGS__) __asm__("__tsan_" #name); \
-  PYGPU_UNTRACED __attribute__((used)) Result PyGPU_lockstep_##name(__VA_ARGS__)
+  PYGPU_UNTRACED __attribute__((used, weak)) Result PyGPU_lockstep_##name(__VA_ARGS__)
 #define PYGPU_IGNORE(name) \
   PYGPU_CALLED(name, void, void*) {}
 #define PYGPU_MEET(name)                                               \
@@ -41,7 +42,7 @@
 __asm__(
     ".pushsection .text\n"
     ".hidden __sanitizer_cov_trace_pc\n"
-    ".globl __sanitizer_cov_trace_pc\n"
+    ".weak __sanitizer_cov_trace_pc\n"
     ".type __sanitizer_cov_trace_pc, %function\n"
     "__sanitizer_cov_trace_pc: " PYGPU_JUMP
     "\n"

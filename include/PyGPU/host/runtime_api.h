@@ -12,6 +12,7 @@
 #include "../cuda_on_host.h"
 #include "../vendor/host_arrays.h"
 #include "../vendor/host_graphs.h"
+#include "array_rows.h"
 
 // CUDA's headers define these names. Sources ask by them what they have included, and an installed
 // header of CUDA's leaves out what is here.

@@ -18,6 +18,7 @@ PYGPU_HIP_ARRAY_CONSTANTS(PYGPU_SAME)
 
 // Types, which are macros so that `struct cudaExtent` is one as well, and functions.
 #define cudaArray_t hipArray_t
+#define cudaArray hipArray
 #define cudaChannelFormatDesc hipChannelFormatDesc
 #define cudaChannelFormatKind hipChannelFormatKind
 #define cudaCreateChannelDesc hipCreateChannelDesc
@@ -40,6 +41,8 @@ PYGPU_HIP_ARRAY_CONSTANTS(PYGPU_SAME)
 #define cudaMalloc3DArray hipMalloc3DArray
 #define cudaMemcpy2DToArray hipMemcpy2DToArray
 #define cudaMemcpy2DFromArray hipMemcpy2DFromArray
+#define cudaMemcpy2DToArrayAsync hipMemcpy2DToArrayAsync
+#define cudaMemcpy2DFromArrayAsync hipMemcpy2DFromArrayAsync
 #define cudaFreeArray hipFreeArray
 #define cudaMemcpy3D hipMemcpy3D
 #define cudaMemcpy3DAsync hipMemcpy3DAsync

@@ -13,6 +13,12 @@
 #define PYGPU_HAVE_GPU 0
 
 #define CUDART_VERSION 12080  // version of CUDA that these headers follow
+// Version of nvcc, which sources ask for as well. A build may set another.
+#if defined(__CUDACC__) && !defined(__CUDACC_VER_MAJOR__)
+#define __CUDACC_VER_MAJOR__ 12
+#define __CUDACC_VER_MINOR__ 8
+#define __CUDACC_VER_BUILD__ 0
+#endif
 
 enum cudaError_t : int {
 #define PYGPU_ENUMERATOR(name, number) name = number,

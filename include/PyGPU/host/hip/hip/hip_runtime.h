@@ -88,6 +88,8 @@
 #define hipMemcpyPeerAsync cudaMemcpyPeerAsync
 #define hipMemcpy2DToArray cudaMemcpy2DToArray
 #define hipMemcpy2DFromArray cudaMemcpy2DFromArray
+#define hipMemcpy2DToArrayAsync cudaMemcpy2DToArrayAsync
+#define hipMemcpy2DFromArrayAsync cudaMemcpy2DFromArrayAsync
 #define hipMemset cudaMemset
 #define hipMemsetAsync cudaMemsetAsync
 #define hipMemset2D cudaMemset2D

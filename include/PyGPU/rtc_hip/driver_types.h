@@ -1,0 +1,2 @@
+// <driver_types.h> for AMD: HIP has these types without an include.
+#pragma once
