@@ -12,6 +12,7 @@ import PyGPU.curandom as cr
 import PyGPU.gpuarray as ga
 from PyGPU import characterize, cumath, fuse
 from PyGPU._compile.compilers import build
+from PyGPU._runtime import core
 from PyGPU.elementwise import ElementwiseKernel
 from PyGPU.reduction import ReductionKernel, get_reduction_kernel_and_types
 from PyGPU.scan import ExclusiveScanKernel, InclusiveScanKernel
@@ -32,6 +33,15 @@ a = ga.to_gpu(np.arange(1, 2001, dtype="f4").reshape(40, 50))
 b, mask, h = a + a, ga.to_gpu(np.arange(2000).reshape(40, 50) % 3 == 0), a.astype("f2")
 z, i, flat = a.astype("c8"), a.astype("i4"), a.ravel()
 some = ga.to_gpu(np.array([3, 1, 2], np.int64))
+
+
+def by_threads(*calls):
+    """Make calls whose reductions are planned as for a GPU, not for the host machine."""
+    core._override_device_properties({"threads": 256, "multiprocessors": 4, "registers": 65536})
+    made = [call() for call in calls]
+    core._override_device_properties(None)
+    return made
+
 
 CALLS = {
     "operators": lambda: [a + 2, a * b.T.copy().T, a[::2, 1::3] - 1, i // 7, z * a, h + h, -a],
@@ -99,6 +109,15 @@ CALLS = {
     "stage of a reduction": lambda: get_reduction_kernel_and_types(
         1, "pycuda::complex<float>", 128, "0", "a + b", arguments="pycuda::complex<float> *in"
     ),
+    "places": lambda: [
+        [np.argmax(a), np.argmin(i, axis=0)],
+        *by_threads(lambda: np.argmax(h, axis=1), lambda: np.argmin(a), lambda: np.argmax(i, 0)),
+    ],
+    "variances": lambda: [
+        [np.var(a), np.std(i, axis=0), np.var(z, axis=0)],
+        *by_threads(lambda: np.var(h, axis=1), lambda: np.std(a), lambda: np.var(i, 0)),
+    ],
+    "running sums": lambda: [np.cumsum(a, 0), np.cumprod(h, 1), np.nancumsum(z, axis=0)],
     "inclusive scan": lambda: InclusiveScanKernel("i4", "a + b")(i.ravel()),
     "exclusive scan": lambda: ExclusiveScanKernel("f8", "a + b", 0)(flat.astype("f8")),
     "rand": lambda: [cr.rand(1000), cr.rand(1000, "f8"), cr.rand(1000, "u4")],
