@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._arrays.functions import apply, into, result_dtype, where
+from PyGPU._arrays.joining import in_c_order
 from PyGPU._driver import Program
 from PyGPU._kernels import axis_scan
 from PyGPU._runtime import beside_first, capabilities, core, hooks, require_array, state
@@ -40,7 +41,7 @@ def _along(
     a: core.GPUArray, axis: int, to: DType, operation: str, skips_nan: bool
 ) -> core.GPUArray:
     """Return a new array of `to`, in C order, accumulated along an axis."""
-    x = a if a.flags.c_contiguous else a.ravel().reshape(a.shape)
+    x = in_c_order(a)
     out = core.GPUArray(x.shape, to)
     if not x.size:
         return out

@@ -11,6 +11,15 @@ if TYPE_CHECKING:
     from PyGPU._types import AllocatorLike, Int, Shape, StreamLike
 
 
+def in_c_order(a: core.GPUArray) -> core.GPUArray:
+    """Return the array if its elements are adjacent in C order, else a copy that has them so."""
+    if a.flags.c_contiguous:
+        return a
+    made = core.GPUArray(a.shape, a.dtype)
+    made[...] = a
+    return made
+
+
 def concatenate(
     arrays: Iterable[core.GPUArray], axis: Int = 0, allocator: AllocatorLike | None = None
 ) -> core.GPUArray:

@@ -20,6 +20,7 @@ import numpy as np
 
 from PyGPU._arrays import (
     accumulations,
+    counting,
     missing,
     numpy_functions,
     numpy_reductions,
@@ -38,6 +39,7 @@ FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     **numpy_functions.FUNCTIONS,
     **numpy_reductions.FUNCTIONS,
     **accumulations.FUNCTIONS,
+    **counting.FUNCTIONS,
     **rearranging.FUNCTIONS,
     **statistics.FUNCTIONS,
 }

@@ -211,6 +211,58 @@ def diff(
     return a
 
 
+def _padded_by(array: core.GPUArray, pad_width: Any) -> list[tuple[int, int]]:
+    """Return the numbers of elements before and behind each axis."""
+    if isinstance(pad_width, dict):
+        each: list[Any] = [
+            pad_width.get(k, pad_width.get(k - array.ndim, 0)) for k in range(array.ndim)
+        ]
+        widths = [(one, one) if np.ndim(one) == 0 else tuple(one) for one in each]
+    else:
+        widths = np.broadcast_to(np.asarray(pad_width), (array.ndim, 2)).tolist()
+    found = [(operator.index(before), operator.index(behind)) for before, behind in widths]
+    if any(min(one) < 0 for one in found):
+        raise ValueError(f"pad: pad_width={pad_width}: expected no negative numbers")
+    return found
+
+
+@beside_first
+def pad(
+    array: core.GPUArray, pad_width: Any, mode: str = "constant", **kwargs: Any
+) -> core.GPUArray:
+    widths = _padded_by(require_array("array", array), pad_width)
+    if mode == "constant":
+        values = kwargs.pop("constant_values", 0)
+        if kwargs:
+            raise TypeError(f"pad: {', '.join(kwargs)}: not implemented for the mode 'constant'")
+        return _surrounded(array, widths, values)
+    if mode not in ("edge", "wrap", "reflect", "symmetric"):
+        raise TypeError(
+            f"pad: mode={mode!r}: expected 'constant', 'edge', 'wrap', 'reflect' or 'symmetric'"
+        )
+    for axis, width in enumerate(widths):
+        if width != (0, 0):  # the same elements as NumPy's, by their indices
+            places = np.pad(np.arange(array.shape[axis]), width, mode, **kwargs)  # type: ignore[call-overload]
+            array = array.take(core.to_gpu(places), axis=axis)
+    return array if any(map(any, widths)) else array.copy()
+
+
+def _surrounded(array: core.GPUArray, widths: list[tuple[int, int]], values: Any) -> core.GPUArray:
+    """Return the array in the middle of a larger one, whose other elements are constants."""
+    shape = [sum(width) + length for width, length in zip(widths, array.shape)]
+    made = core.GPUArray(shape, array.dtype)
+    constants = np.broadcast_to(np.asarray(values), (array.ndim, 2))
+    made.fill(array.dtype.type(constants[0, 0] if array.ndim else 0))
+    if (constants != constants.flat[0]).any():  # a later axis covers the corners
+        for axis, (before, behind) in enumerate(widths):
+            ends = slice(0, before), slice(shape[axis] - behind, None)
+            for end, value in zip(ends, constants[axis]):
+                made[_along(axis, end, array.ndim)].fill(array.dtype.type(value))
+    middle = [slice(before, before + n) for (before, _), n in zip(widths, array.shape)]
+    made[tuple(middle)] = array
+    return made
+
+
 def _arrays(arrays: Iterable[object]) -> list[core.GPUArray]:
     return [require_array(f"arrays[{k}]", array) for k, array in enumerate(arrays)]
 
@@ -292,7 +344,7 @@ FUNCTIONS = {
     getattr(np, function.__name__): function
     for function in (
         *(squeeze, expand_dims, moveaxis, swapaxes),
-        *(flip, flipud, fliplr, rot90, roll, tile, repeat, diff),
+        *(flip, flipud, fliplr, rot90, roll, tile, repeat, diff, pad),
         *(concatenate, stack, vstack, hstack),
     )
 }

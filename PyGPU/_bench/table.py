@@ -199,6 +199,7 @@ WORKS = {
         ),
         Work("ptp(a)", 1, torch="a.max() - a.min()"),
         Work("count_nonzero(a)", 1),
+        Work("histogram(a, 100)[0]", 1, torch=None),
     ],
     "rearranging": [
         Work("flip(a, 0)", 2, torch="flip(a, (0,))"),

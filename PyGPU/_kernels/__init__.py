@@ -3,7 +3,7 @@
 from PyGPU._kernels import types
 from PyGPU._kernels.operations import NAMES
 from PyGPU._kernels.promotion import COMPARISONS, promoted, result_dtypes
-from PyGPU._kernels.text import axis_scan, compaction, fused
+from PyGPU._kernels.text import axis_scan, compaction, counting, fused
 from PyGPU._kernels.text.device_functions import helpers
 from PyGPU._kernels.types import get_or_register_dtype
 
@@ -12,6 +12,7 @@ __all__ = [
     "NAMES",
     "axis_scan",
     "compaction",
+    "counting",
     "fused",
     "get_or_register_dtype",
     "helpers",

@@ -70,6 +70,10 @@ def test_views_dtypes_and_results():
             np.testing.assert_array_equal(np.cumsum(a[view].T, -1 - axis).get(), expected.T)
     for dtype in ("i1", "f4", "f8", "c8", "u8"):
         check(np.cumsum, x, 1, dtype=dtype)
+    np.testing.assert_array_equal(
+        np.cumsum(a[:1, :1, ::2], 2).get(),
+        np.cumsum(x[:1, :1, ::2], 2),  # ravel() gives a view
+    )
     out = to_gpu(np.zeros((6, 30, 40))).transpose((0, 2, 1))
     assert np.cumsum(a, axis=1, out=out) is out
     np.testing.assert_array_equal(out.get(), np.cumsum(x, axis=1))
