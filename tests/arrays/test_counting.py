@@ -7,6 +7,7 @@ from campaign import rare_but
 from hypothesis import given
 from strategies import examples
 
+import PyGPU
 from PyGPU import gpuarray
 from PyGPU.gpuarray import to_gpu
 
@@ -154,3 +155,17 @@ def test_what_is_refused(call, error, text):
     with pytest.raises(error, match=text), np.errstate(all="ignore"):
         call(to_gpu(np.arange(6.0)))
     assert gpuarray.zeros(1).get() == 0
+
+
+@pytest.mark.parametrize("function", [np.sort, np.argsort, np.unique])
+def test_sorting_is_for_other_libraries(function):
+    a = to_gpu(np.array([3, 1, 2]))
+    with pytest.raises(TypeError, match=r"cupy\.asarray\(a\) or torch\.from_dlpack\(a\)"):
+        function(a)
+
+
+@pytest.mark.skipif(PyGPU.target != "host", reason="NumPy reaches arrays on the target host alone")
+def test_numpy_sorts_an_array_of_the_host_machine():
+    a = to_gpu(np.array([3, 1, 2]))
+    np.from_dlpack(a).sort()
+    assert a.get().tolist() == [1, 2, 3]

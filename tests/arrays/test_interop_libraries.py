@@ -360,3 +360,19 @@ def test_jax(monkeypatch):
     np.testing.assert_array_equal(from_dlpack(theirs, copy=True).get(), x + 1)
     taken = jax.numpy.from_dlpack(to_gpu(x))
     np.testing.assert_array_equal(np.asarray(taken), x)
+
+
+@pytest.mark.parametrize("dtype", ["i4", "f4", "f8"])
+def test_sorting_in_place(dtype):
+    """The lines of docs/arrays.md."""
+    x = np.random.default_rng(3).permutation(5000).astype(dtype).reshape(5, 1000)
+    cupy, torch = needs.module("cupy"), needs.module("torch")
+    a, b = to_gpu(x), to_gpu(x)
+    order = gpuarray.asarray(cupy.asarray(a).argsort())
+    np.testing.assert_array_equal(order.get(), x.argsort())
+    cupy.asarray(a).sort()
+    np.testing.assert_array_equal(a.get(), np.sort(x))
+    t = torch.from_dlpack(b)
+    np.testing.assert_array_equal(from_dlpack(t.argsort()).get(), x.argsort())
+    torch.sort(t, out=(t, torch.empty_like(t, dtype=torch.int64)))
+    np.testing.assert_array_equal(b.get(), np.sort(x))
