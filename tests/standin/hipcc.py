@@ -29,19 +29,23 @@ def _bundle(words, folder):
     return str(source.with_suffix(".o"))
 
 
-def _without_language(words):
-    """Return the words without -x, for all sources are C++ here."""
+def _of_host(words):
+    """Return the words without -x and AMD's device functions: all sources are C++ here."""
     rest = iter(words)
     for word in rest:
         if word == "-x":
             next(rest, None)
-        else:
+        elif word == "-include":
+            header = next(rest, "")
+            if not header.endswith("/vendor/hip_sources.h"):
+                yield from (word, header)
+        elif not (word.startswith("-isystem") and word.endswith("/rtc_hip")):
             yield word
 
 
 def main(words):
     toolchain = toolchains.of("host")
-    left = [word for word in _without_language(words) if not word.startswith(_OF_AMD)]
+    left = [word for word in _of_host(words) if not word.startswith(_OF_AMD)]
     files = [one for one in left if not one.startswith("-") and os.path.isfile(one)]
     sources = [one for one in files if one.endswith(toolchains.SOURCE_ENDINGS)]
     objects = [one for one in files if one.endswith(_OBJECTS)]
