@@ -117,9 +117,9 @@ def test_spectrum_at_the_nyquist_frequency_of_regular_samples(library):
 @pytest.mark.parametrize("count", [-1, 2**39, 2**62])
 def test_a_refused_launch_raises_and_leaves_no_error_behind(library, count):
     data, values = gpuarray.to_gpu(np.arange(4)), gpuarray.zeros(4, np.float64)
-    with pytest.raises(errors.Error, match="double_int64 failed: invalid"):
+    with pytest.raises(errors.Error, match="double_int64 failed"):
         library.double_int64(data, count)
-    with pytest.raises(errors.Error, match="lombscargle failed: invalid"):
+    with pytest.raises(errors.Error, match="lombscargle failed"):
         library.lombscargle(values, values, 4, values, values, count)
     assert not PyGPU.cudaGetLastError()
     np.testing.assert_array_equal(data.get(), np.arange(4))

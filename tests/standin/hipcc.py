@@ -54,7 +54,9 @@ def main(words):
     device = [one for one in sources if one.endswith(toolchains.DEVICE_ENDINGS)]
     if device:
         command += [*toolchain.includes(), *toolchain.compiling(Path(device[0]).suffix, [])]
-    command += ["-DPYGPU_TARGET_HOST", "-x", "c++", *sources, "-x", "none", *objects]
+    of_c = [one for one in sources if one.endswith(".c")]
+    of_cxx = [one for one in sources if one not in of_c]
+    command += ["-DPYGPU_TARGET_HOST", "-x", "c++", *of_cxx, "-x", "none", *of_c, *objects]
     if "-c" in options:
         return cxx_command.main(command)
     with tempfile.TemporaryDirectory() as folder:
