@@ -393,6 +393,7 @@ def arange(
     dtype: _DType = None,
     allocator: _Allocator = None,
     stream: StreamLike = None,
+    device: Int | None = None,
 ) -> GPUArray: ...
 def linspace(
     start: float,
@@ -401,9 +402,16 @@ def linspace(
     endpoint: bool = True,
     dtype: DTypeLike = ...,
     allocator: _Allocator = None,
+    *,
+    device: Int | None = None,
 ) -> GPUArray: ...
 def ones(
-    shape: Shape, dtype: DTypeLike = ..., allocator: _Allocator = None, order: Order = "C"
+    shape: Shape,
+    dtype: DTypeLike = ...,
+    allocator: _Allocator = None,
+    order: Order = "C",
+    *,
+    device: Int | None = None,
 ) -> GPUArray: ...
 def ones_like(other_ary: GPUArray, dtype: _DType = None, order: OrderLike = "K") -> GPUArray: ...
 def full(
@@ -412,6 +420,8 @@ def full(
     dtype: _DType = None,
     allocator: _Allocator = None,
     order: Order = "C",
+    *,
+    device: Int | None = None,
 ) -> GPUArray: ...
 def full_like(
     other_ary: GPUArray, fill_value: Any, dtype: _DType = None, order: OrderLike = "K"

@@ -45,9 +45,10 @@ def _integers(
     dtype: DType,
     allocator: AllocatorLike | None,
     stream: StreamLike,
+    device: Int | None = None,
 ) -> core.GPUArray:
     """Make an array of ``start + i * step``; OverflowError if the dtype cannot hold an element."""
-    out = core.GPUArray(size, dtype, allocator)
+    out = core.GPUArray(size, dtype, allocator, device=device)
     if size == 0:
         return out
     low, high, natural = _natural(dtype)
@@ -69,12 +70,13 @@ def _reals(
     allocator: AllocatorLike | None,
     stream: StreamLike = None,
     stop: float | None = None,
+    device: Int | None = None,
 ) -> core.GPUArray:
     """Make an array of ``start + i * step``, computed in double precision.
 
     With `stop`, the last element is exactly `stop`.
     """
-    out = core.GPUArray(size, dtype, allocator)
+    out = core.GPUArray(size, dtype, allocator, device=device)
     if stop is None:
         _map("range", (start, step), (_REAL,) * 2, (out,), stream)
     else:
@@ -120,6 +122,7 @@ def arange(
     dtype: DTypeLike | None = None,
     allocator: AllocatorLike | None = None,
     stream: StreamLike = None,
+    device: Int | None = None,
 ) -> core.GPUArray:
     """Make an array of evenly spaced numbers: ``arange([start,] stop[, step][, dtype])``.
 
@@ -141,6 +144,8 @@ def arange(
         Allocator of the array; stream-ordered memory by default.
     stream : Stream, optional
         Stream to launch on; the null stream by default.
+    device : int or Device, optional
+        Device of the array; the current device by default.
 
     Returns
     -------
@@ -193,7 +198,7 @@ def arange(
         if dtype.kind in "iu":
             first, by = int(first), int(first + by) - int(first)
     make = _reals if dtype.kind == "f" else _integers
-    return make(extent("size", size), first, by, dtype, allocator, stream)
+    return make(extent("size", size), first, by, dtype, allocator, stream, device=device)
 
 
 def linspace(
@@ -203,6 +208,8 @@ def linspace(
     endpoint: bool = True,
     dtype: DTypeLike = np.float64,
     allocator: AllocatorLike | None = None,
+    *,
+    device: Int | None = None,
 ) -> core.GPUArray:
     """Make an array of `num` evenly spaced numbers from `start` to `stop`.
 
@@ -218,6 +225,8 @@ def linspace(
         Dtype of floating-point numbers.
     allocator : callable, optional
         Allocator of the array; stream-ordered memory by default.
+    device : int or Device, optional
+        Device of the array; the current device by default.
 
     Returns
     -------
@@ -247,10 +256,11 @@ def linspace(
     parts = max(num - 1 if endpoint else num, 1)
     step = (stop - start) / parts
     if step == 0 and start != stop:  # too small for a number: divide first, as NumPy does
-        out = core.GPUArray(num, dtype, allocator)
+        out = core.GPUArray(num, dtype, allocator, device=device)
         _map("range_part", (start, stop - start, parts, stop), (_REAL,) * 4, (out,), None)
         return out
-    return _reals(num, start, step, dtype, allocator, stop=stop if endpoint and num > 1 else None)
+    end = stop if endpoint and num > 1 else None
+    return _reals(num, start, step, dtype, allocator, stop=end, device=device)
 
 
 def ones(
@@ -258,6 +268,8 @@ def ones(
     dtype: DTypeLike = np.float64,
     allocator: AllocatorLike | None = None,
     order: Order = "C",
+    *,
+    device: Int | None = None,
 ) -> core.GPUArray:
     """Make an array of ones.
 
@@ -271,6 +283,8 @@ def ones(
         Allocator of the array; stream-ordered memory by default.
     order : {"C", "F"}
         Memory order of the axes.
+    device : int or Device, optional
+        Device of the array; the current device by default.
 
     Returns
     -------
@@ -283,7 +297,7 @@ def ones(
     >>> gpuarray.ones(3)
     array([1., 1., 1.])
     """
-    return full(shape, 1, dtype, allocator, order)
+    return full(shape, 1, dtype, allocator, order, device=device)
 
 
 def ones_like(
@@ -320,6 +334,8 @@ def full(
     dtype: DTypeLike | None = None,
     allocator: AllocatorLike | None = None,
     order: Order = "C",
+    *,
+    device: Int | None = None,
 ) -> core.GPUArray:
     """Make an array filled with one value.
 
@@ -335,6 +351,8 @@ def full(
         Allocator of the array; stream-ordered memory by default.
     order : {"C", "F"}
         Memory order of the axes.
+    device : int or Device, optional
+        Device of the array; the current device by default.
 
     Returns
     -------
@@ -349,7 +367,9 @@ def full(
     """
     if dtype is None:
         dtype = np.asarray(fill_value).dtype
-    return _with_value(core.GPUArray(shape, dtype, allocator, order=order), fill_value)
+    return _with_value(
+        core.GPUArray(shape, dtype, allocator, order=order, device=device), fill_value
+    )
 
 
 def full_like(

@@ -58,7 +58,7 @@ def variance(
     a = a.astype(np.result_type(a.dtype, compute, np.complex64))
     mean = reductions.mean(a, axis=axis, keepdims=True)
     total = reductions.sum(squares(a, mean), real, axis=axis, keepdims=keepdims)
-    # As in NumPy, 0 / 0 is NaN, and a number / 0 infinite.
+    # NumPy too gives NaN for 0 / 0, and an infinity for other numbers.
     result = apply("divide", total, max(0, count - ddof), out=total)
     if name == "std":
         result = apply("sqrt", result, out=result)

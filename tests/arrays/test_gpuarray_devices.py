@@ -104,6 +104,14 @@ for device in (0, 1, np.int64(1), drv.Device(1)):
     assert PyGPU.cudaGetDevice() == (0, 0)
     assert all((a.get() == x).all() for a in (made[0], made[1], made[5], made[6], made[7]))
     assert not made[2].get().any()
+    ranges = [
+        gpu.arange(5, device=device), gpu.arange(0, 1, 0.2, dtype="f4", device=device),
+        gpu.linspace(0, 1, 5, device=device), gpu.ones((2, 2), device=device),
+        gpu.full(5, 7, "i2", device=device), gpu.linspace(0, 5e-324, 5, device=device),
+    ]
+    assert [a.device for a in ranges] == [int(device)] * 6 and PyGPU.cudaGetDevice() == (0, 0)
+    assert (ranges[0].get() == np.arange(5)).all() and (ranges[4].get() == 7).all()
+    assert np.allclose(ranges[2].get(), np.linspace(0, 1, 5)) and (ranges[3].get() == 1).all()
 far = gpu.to_gpu(x, device=1)
 assert gpu.to_gpu(far).device == 1 and gpu.to_gpu(far, device=None).device == 1
 assert (far + far).device == 1

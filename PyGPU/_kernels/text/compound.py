@@ -67,7 +67,7 @@ def _places(form: ReductionKey, argument: str) -> str:
     is_max = form.operation == "argmax"
     dtype = element.dtype
     neutral = limit(form.operation[3:], dtype)
-    # Of a place that no element has, so that every element comes before it.
+    # This place is behind those of all elements.
     none = "0x7fffffffffffffffll" if form.index64 else "0x7fffffff"
     sign = ">" if is_max else "<"
 

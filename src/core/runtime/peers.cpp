@@ -13,8 +13,8 @@
 namespace PyGPU {
 namespace {
 
-// What a device may do with the memory of another one: the epochs of the two devices when access
-// was enabled, or 0. A reset of either device ends the access.
+// Access of a device to the memory of another one: the epochs of the two devices when it was
+// enabled, or 0. A reset of either device ends it.
 struct Access {
   std::atomic<std::uint64_t> by_program;  // by enable_peer_access: for kernels and copies
   std::atomic<std::uint64_t> for_copies;  // tried by connect_for_copies
