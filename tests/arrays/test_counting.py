@@ -165,6 +165,7 @@ def test_sorting_is_for_other_libraries(function):
 
 
 @pytest.mark.skipif(PyGPU.target != "host", reason="NumPy reaches arrays on the target host alone")
+@pytest.mark.skipif(np.__version__ < "2", reason="NumPy 1 takes them as read-only")
 def test_numpy_sorts_an_array_of_the_host_machine():
     a = to_gpu(np.array([3, 1, 2]))
     np.from_dlpack(a).sort()

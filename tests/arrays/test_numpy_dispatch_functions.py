@@ -285,7 +285,12 @@ HOST = np.ones((3, 4), "f4")
         (lambda a: np.dot(a[0], HOST[0]), TypeError, "to_gpu"),
         (lambda a: np.dot(a, a), TypeError, "one axis"),
         (lambda a: np.clip(HOST, 0, a), TypeError, "to_gpu"),
-        (lambda a: np.var(a, mean=a), TypeError, r"numpy\.var: mean: not .*\.get\(\)"),
+        pytest.param(
+            lambda a: np.var(a, mean=a),
+            TypeError,
+            r"numpy\.var: mean: not .*\.get\(\)",
+            marks=pytest.mark.skipif(np.__version__ < "2", reason="an argument of NumPy 2"),
+        ),
         (
             lambda a: np.isclose(a, a, other=1),
             TypeError,
