@@ -36,11 +36,23 @@ def _lines(x: DType, to: DType, operation: str, skips_nan: bool) -> Program:
     return Program(text, rows="PPqqIPP", columns="PPqqqqIPP", carries="PqI")
 
 
+def _in_c_order(a: core.GPUArray) -> core.GPUArray:
+    """Return the array, or a copy, in C order at a multiple of the element size.
+
+    ``ravel`` returns views of evenly spaced elements, which the kernels cannot read.
+    """
+    if a.flags.c_contiguous and a.ptr % a.dtype.itemsize == 0:
+        return a
+    copied = core.empty(a.shape, a.dtype, a.allocator)
+    copied[...] = a
+    return copied
+
+
 def _along(
     a: core.GPUArray, axis: int, to: DType, operation: str, skips_nan: bool
 ) -> core.GPUArray:
     """Return a new array of `to`, in C order, accumulated along an axis."""
-    x = a if a.flags.c_contiguous else a.ravel().reshape(a.shape)
+    x = _in_c_order(a)
     out = core.GPUArray(x.shape, to)
     if not x.size:
         return out
@@ -96,8 +108,8 @@ def _accumulated(
         made = _along(a, core._axis_index(axis, a.ndim), to, operation, skips_nan)
     else:
         if axis is not None:
-            core._axis_index(axis, a.ndim)
-        made = a.ravel()
+            core._axis_index(axis, a.ndim or 1)  # NumPy accepts axis 0 of arrays without axes
+        made = _in_c_order(a).ravel()
         if skips_nan:
             made = where(apply("isnan", made), own.type(_NEUTRAL[operation]), made)
         made = made if made.dtype == to else made.astype(to)
