@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._arrays import fusion, reductions
-from PyGPU._arrays.functions import apply, into, magnitude
+from PyGPU._arrays.functions import apply, into, magnitude, result_dtype
 from PyGPU._runtime import beside_first, core, require_array
 
 if TYPE_CHECKING:
@@ -62,6 +62,8 @@ def variance(
     result = apply("divide", total, max(0, count - ddof), out=total)
     if name == "std":
         result = apply("sqrt", result, out=result)
+    if dtype is not None and compute.kind == "c":  # NumPy's variance is complex only on request
+        real = result_dtype(getattr(np, name), a.dtype, compute)
     return placed(result, real, out)
 
 
@@ -94,7 +96,7 @@ def _first_place(
     if dtype.kind not in "biuf":
         raise TypeError(f"{name}: a: expected real numbers, got an array of {dtype}")
     if axis is not None:
-        axis = core._axis_index(axis, a.ndim)
+        axis = core._axis_index(axis, a.ndim or 1)  # NumPy accepts axis 0 of arrays without axes
         return core._reduce(name, a, axis, None, out, keepdims, None, None)
     found = core._reduce(name, a.ravel(), 0, None, None, False, None, None)
     return placed(found.reshape((1,) * a.ndim if keepdims else ()), found.dtype, out)

@@ -66,6 +66,9 @@ def test_dtype_and_out():
             call()
     with pytest.raises(ValueError, match="axis 3"):
         np.var(a, 3)
+    for code, dtype in (("i4", "F"), ("F", "D")):
+        expected = np.var(x.astype(code), 0, dtype)
+        close(np.var(a.astype(code), 0, dtype), expected, 1e-5)
 
 
 @pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 3), (1,), ()])
