@@ -101,7 +101,9 @@ def _accumulated(
     operation: str,
     skips_nan: bool = False,
 ) -> core.GPUArray:
-    own = require_array("a", a).dtype
+    if type(require_array("a", a)) is not core.GPUArray:
+        a = a[...]  # attributes of a subclass may differ from the array's
+    own = a.dtype
     to = result_dtype(getattr(np, name), own, None if dtype is None else np.dtype(dtype))
     skips_nan = skips_nan and own.kind in "fc"
     if axis is not None and a.ndim > 1:
