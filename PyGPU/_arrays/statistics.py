@@ -35,6 +35,17 @@ def squares(x: Any, mean: Any) -> Any:
     return np.square(x.real - mean.real) + np.square(x.imag - mean.imag)
 
 
+def compute_dtype(name: str, a: core.GPUArray, dtype: DTypeLike | None) -> DType:
+    """Return the dtype in which a variance is computed; TypeError if it has no fractions."""
+    kind = require_array("a", a).dtype.kind
+    if kind not in "biufc":
+        raise TypeError(f"{name}: a: expected numbers, got an array of {a.dtype}")
+    compute = np.dtype(dtype or (np.float64 if kind in "biu" else a.dtype))
+    if compute.kind not in "fc":
+        raise TypeError(f"{name}: dtype={compute}: expected a floating-point dtype")
+    return compute
+
+
 def variance(
     name: str,
     a: core.GPUArray,
@@ -45,12 +56,8 @@ def variance(
     keepdims: bool,
 ) -> core.GPUArray:
     """Compute a variance or its root in one pass; of complex numbers in two."""
-    kind = require_array("a", a).dtype.kind
-    if kind not in "biufc":
-        raise TypeError(f"{name}: a: expected numbers, got an array of {a.dtype}")
-    compute = np.dtype(dtype or (np.float64 if kind in "biu" else a.dtype))
-    if compute.kind not in "fc":
-        raise TypeError(f"{name}: dtype={compute}: expected a floating-point dtype")
+    compute = compute_dtype(name, a, dtype)
+    kind = a.dtype.kind
     if kind != "c" and compute.kind == "f" and ddof == int(ddof):
         return core._variance(name, a, axis, compute, out, keepdims, None, None, int(ddof))
     real = magnitude(compute)

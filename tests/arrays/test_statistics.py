@@ -59,6 +59,8 @@ def test_dtype_and_out():
     close(out, np.std(x, 0).astype("f8"), 1e-5)
     for call in (
         lambda: np.var(a, dtype="i4"),
+        lambda: np.var(a, dtype="i4", where=a),
+        lambda: np.nanstd(a, dtype="i4"),
         lambda: np.var(to_gpu(np.zeros(3, "S3"))),
         lambda: np.var(a, out=to_gpu(np.zeros((), "i4"))),
     ):
