@@ -80,8 +80,7 @@ def _where(where: Any, made: Any, out: Any, casting: Casting) -> Any:
         else:
             checked_out(target, result.dtype, casting)
             same = result if result.dtype == target.dtype else result.astype(target.dtype)
-            target[...] = choose(where, same, target)
-            chosen.append(target)
+            chosen.append(choose(where, same, target, out=target))
     return tuple(chosen) if isinstance(made, tuple) else chosen[0]
 
 
