@@ -90,15 +90,17 @@ def _accumulated(
     operation: str,
     skips_nan: bool = False,
 ) -> core.GPUArray:
-    own = require_array("a", a).dtype
+    if type(require_array("a", a)) is not core.GPUArray:
+        a = a[...]  # attributes of a subclass may differ from the array's
+    own = a.dtype
     to = result_dtype(getattr(np, name), own, None if dtype is None else np.dtype(dtype))
     skips_nan = skips_nan and own.kind in "fc"
     if axis is not None and a.ndim > 1:
         made = _along(a, core._axis_index(axis, a.ndim), to, operation, skips_nan)
     else:
         if axis is not None:
-            core._axis_index(axis, a.ndim)
-        made = a.ravel()
+            core._axis_index(axis, a.ndim or 1)  # NumPy accepts axis 0 of arrays without axes
+        made = _in_c_order(a).ravel()
         if skips_nan:
             made = where(apply("isnan", made), own.type(_NEUTRAL[operation]), made)
         made = made if made.dtype == to else made.astype(to)

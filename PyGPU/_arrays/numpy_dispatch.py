@@ -14,7 +14,7 @@ creates it in no other case.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from PyGPU._arrays import (
 from PyGPU._arrays.functions import UFUNCS, apply, checked_out, kind_of
 from PyGPU._arrays.functions import where as choose
 from PyGPU._runtime import core
+
+if TYPE_CHECKING:
+    from PyGPU._types import Casting
 
 GPUArray = core.GPUArray
 
@@ -65,7 +68,7 @@ def _is_foreign(value: object) -> bool:
     return not isinstance(value, ours) and hasattr(type(value), "__array_ufunc__")
 
 
-def _where(ufunc: np.ufunc, where: Any, made: Any, out: Any) -> Any:
+def _where(where: Any, made: Any, out: Any, casting: Casting) -> Any:
     """Return the results in `out`, or new arrays, whose elements count only where `where` is true.
 
     As in NumPy, a mask with more axes than the operands broadcasts the results.
@@ -77,10 +80,9 @@ def _where(ufunc: np.ufunc, where: Any, made: Any, out: Any) -> Any:
         if target is None:
             chosen.append(choose(where, result, result))
         else:
-            checked_out(target, result.dtype, "same_kind")
+            checked_out(target, result.dtype, casting)
             same = result if result.dtype == target.dtype else result.astype(target.dtype)
-            target[...] = choose(where, same, target)
-            chosen.append(target)
+            chosen.append(choose(where, same, target, out=target))
     return tuple(chosen) if isinstance(made, tuple) else chosen[0]
 
 
@@ -132,7 +134,7 @@ def array_ufunc(self: GPUArray, ufunc: np.ufunc, method: str, *inputs: Any, **kw
     out = (given if len(given) > 1 else given[0]) if given else None
     if where is not True:
         made = apply(UFUNCS[ufunc], *inputs, dtype=dtype, casting=casting)
-        return _where(ufunc, where, made, given)
+        return _where(where, made, given, casting)
     return apply(UFUNCS[ufunc], *inputs, out=out, dtype=dtype, casting=casting)
 
 

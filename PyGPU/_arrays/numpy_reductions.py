@@ -247,6 +247,7 @@ def _variance_of(
     """Compute the variance, or its root, of the elements that `where` chooses."""
     if where is True:
         return statistics.variance(name, a, axis, dtype, out, ddof, keepdims)
+    statistics.compute_dtype(name, a, dtype)  # raises TypeError for dtypes without fractions
     asked = functions.result_dtype(
         getattr(np, name), a.dtype, None if dtype is None else np.dtype(dtype)
     )

@@ -31,7 +31,7 @@ def _axes(axes: Any, ndim: int) -> list[int]:
 
 
 def squeeze(a: core.GPUArray, axis: Axis = None) -> core.GPUArray:
-    if axis is None:
+    if axis is None or (a.ndim == 0 and _axes(axis, 1)):  # NumPy accepts axis 0 of no axes
         return a.squeeze()
     index: list[Any] = [slice(None)] * a.ndim
     for one in _axes(axis, a.ndim):
@@ -153,7 +153,9 @@ def repeat(a: core.GPUArray, repeats: ArrayLike, axis: Int | None = None) -> cor
     if isinstance(repeats, core.GPUArray):
         raise TypeError("repeat: repeats: expected numbers on the host, got a GPUArray")
     a = require_array("a", a)
-    a, axis = (a.ravel(), 0) if axis is None else (a, core._axis_index(axis, a.ndim))
+    if axis is not None:
+        axis = core._axis_index(axis, a.ndim or 1)  # NumPy accepts axis 0 of arrays without axes
+    a, axis = (a.ravel(), 0) if axis is None or a.ndim == 0 else (a, axis)
     counts = np.asarray(repeats)
     counts = counts if counts.size else counts.astype(np.intp)
     if counts.dtype.kind not in "iub" or counts.ndim > 1:

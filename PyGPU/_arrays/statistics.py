@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._arrays import fusion, reductions
-from PyGPU._arrays.functions import apply, into, magnitude
+from PyGPU._arrays.functions import apply, into, magnitude, result_dtype
 from PyGPU._runtime import beside_first, core, require_array
 
 if TYPE_CHECKING:
@@ -35,6 +35,17 @@ def squares(x: Any, mean: Any) -> Any:
     return np.square(x.real - mean.real) + np.square(x.imag - mean.imag)
 
 
+def compute_dtype(name: str, a: core.GPUArray, dtype: DTypeLike | None) -> DType:
+    """Return the dtype in which a variance is computed; TypeError if it has no fractions."""
+    kind = require_array("a", a).dtype.kind
+    if kind not in "biufc":
+        raise TypeError(f"{name}: a: expected numbers, got an array of {a.dtype}")
+    compute = np.dtype(dtype or (np.float64 if kind in "biu" else a.dtype))
+    if compute.kind not in "fc":
+        raise TypeError(f"{name}: dtype={compute}: expected a floating-point dtype")
+    return compute
+
+
 def variance(
     name: str,
     a: core.GPUArray,
@@ -45,12 +56,8 @@ def variance(
     keepdims: bool,
 ) -> core.GPUArray:
     """Compute a variance or its root in one pass; of complex numbers in two."""
-    kind = require_array("a", a).dtype.kind
-    if kind not in "biufc":
-        raise TypeError(f"{name}: a: expected numbers, got an array of {a.dtype}")
-    compute = np.dtype(dtype or (np.float64 if kind in "biu" else a.dtype))
-    if compute.kind not in "fc":
-        raise TypeError(f"{name}: dtype={compute}: expected a floating-point dtype")
+    compute = compute_dtype(name, a, dtype)
+    kind = a.dtype.kind
     if kind != "c" and compute.kind == "f" and ddof == int(ddof):
         return core._variance(name, a, axis, compute, out, keepdims, None, None, int(ddof))
     real = magnitude(compute)
@@ -62,6 +69,8 @@ def variance(
     result = apply("divide", total, max(0, count - ddof), out=total)
     if name == "std":
         result = apply("sqrt", result, out=result)
+    if dtype is not None and compute.kind == "c":  # NumPy's variance is complex only on request
+        real = result_dtype(getattr(np, name), a.dtype, compute)
     return placed(result, real, out)
 
 
@@ -94,7 +103,7 @@ def _first_place(
     if dtype.kind not in "biuf":
         raise TypeError(f"{name}: a: expected real numbers, got an array of {dtype}")
     if axis is not None:
-        axis = core._axis_index(axis, a.ndim)
+        axis = core._axis_index(axis, a.ndim or 1)  # NumPy accepts axis 0 of arrays without axes
         return core._reduce(name, a, axis, None, out, keepdims, None, None)
     found = core._reduce(name, a.ravel(), 0, None, None, False, None, None)
     return placed(found.reshape((1,) * a.ndim if keepdims else ()), found.dtype, out)

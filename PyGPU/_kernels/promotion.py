@@ -84,7 +84,7 @@ def promoted(
             )
         raise TypeError(f"{name} is not defined for {known}: {error}{advice}") from None
     own = tuple(map(dtype_of_kind, kinds))
-    if name in _NEED_ORDER and any(one.kind == "c" for one in own):
+    if name in _NEED_ORDER and any(one.kind == "c" for one in (*own, *results)):
         raise TypeError(f"{name} is not defined for complex numbers")
     if name in COMPARISONS:
         common = result_dtypes(np.add, kinds)

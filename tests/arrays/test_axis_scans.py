@@ -99,6 +99,32 @@ def test_without_what_is_not_a_number(function):
         check(function, np.nan_to_num(x).astype("i4"), axis)
 
 
+@pytest.mark.parametrize("function", [np.cumsum, np.cumprod, np.nancumsum, np.nancumprod])
+def test_views_of_evenly_spaced_elements(function):
+    x = np.arange(1, 25).reshape(4, 6)  # integers wrap: the order of products does not matter
+    for view in (np.s_[::-1, ::-1], np.s_[::-1, ::-2], np.s_[:, ::3], np.s_[:, 1:2], np.s_[:2, 5:]):
+        for axis in (0, 1, None):
+            got = function(to_gpu(x)[view], axis)
+            np.testing.assert_array_equal(got.get(), function(x[view], axis))
+
+
+def test_elements_at_odd_addresses():
+    x = np.arange(49, dtype="u1")[1:].view("f8").reshape(2, 3)
+    a = to_gpu(np.arange(49, dtype="u1"))[1:].view("f8").reshape(2, 3)
+    for axis in (0, 1, None):
+        np.testing.assert_array_equal(np.cumsum(a, axis).get(), np.cumsum(x, axis))
+
+
+@pytest.mark.parametrize("function", [np.cumsum, np.cumprod, np.argmax, np.argmin, np.nanargmin])
+def test_axis_of_an_array_without_axes(function):
+    x = np.array(5.0)
+    for axis in (0, -1):
+        got, expected = function(to_gpu(x), axis), function(x, axis)
+        assert (got.shape, got.get()) == (expected.shape, expected)
+    with pytest.raises(ValueError, match="axis 1 is out of bounds"):
+        function(to_gpu(x), 1)
+
+
 @given(st.lists(st.integers(1, 40), min_size=2, max_size=4), st.data())
 @examples(40)
 def test_any_shape(shape, data):

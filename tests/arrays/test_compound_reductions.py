@@ -101,6 +101,28 @@ def test_what_is_not_a_number_spreads():
     np.testing.assert_array_equal(np.var(to_gpu(x), axis=1).get(), expected)
 
 
+@pytest.mark.parametrize("shape", SHAPES[1:5])
+def test_an_infinite_element_anywhere(shape):
+    for place in {0, 1, np.prod(shape) // 2, np.prod(shape) - 1}:
+        x = np.ones(shape, "f4")
+        x.flat[place] = np.inf
+        for axis in axes_of(shape):
+            with np.errstate(invalid="ignore"):
+                expected = np.var(x, axis=axis)
+            np.testing.assert_array_equal(np.var(to_gpu(x), axis=axis).get(), expected)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_squares_that_overflow_are_infinite(dtype):
+    x = np.zeros((7, 900), dtype)
+    x[1::2, ::2] = np.sqrt(np.finfo(dtype).max) * 4
+    for function in (np.var, np.std):
+        for axis in (None, 0, 1):
+            with np.errstate(over="ignore"):
+                expected = function(x, axis=axis)
+            np.testing.assert_array_equal(function(to_gpu(x), axis=axis).get(), expected)
+
+
 def test_indices_of_64_bits(blocks):  # noqa: F811
     """Long arrays need them; here the plan is told that every array is long."""
     core._override_device_properties({**SMALL, "index32": 10})

@@ -105,6 +105,16 @@ def test_corrections():
         np.var(to_gpu(X), ddof=1, correction=2)
 
 
+def test_casts_of_ufuncs_where():
+    x, mask = np.arange(4.0), np.array([True, False, True, True])
+    expected, out = np.full(4, 9), to_gpu(np.full(4, 9))
+    np.add(x, 1.5, out=expected, where=mask, casting="unsafe")
+    np.add(to_gpu(x), 1.5, out=out, where=to_gpu(mask), casting="unsafe")
+    np.testing.assert_array_equal(out.get(), expected)
+    with pytest.raises(TypeError, match="casting='safe'"):
+        np.add(to_gpu(x), 1.5, out=to_gpu(x.astype("f4")), where=to_gpu(mask), casting="safe")
+
+
 def test_results_of_ufuncs_where():
     a, mask = to_gpu(X), to_gpu(M)
     for x, b in ((X, a), (X.T, a.T)):

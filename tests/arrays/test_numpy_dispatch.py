@@ -209,6 +209,9 @@ def test_settings():
     assert np.add(a, a, dtype="f4", order="K", casting="unsafe", subok=True).dtype == np.float32
     with pytest.raises(TypeError, match="add is not defined for"):
         np.add(to_gpu(np.ones(2)), 1, dtype=np.int8)
+    for function in (np.maximum, np.fmin):
+        with pytest.raises(TypeError, match="not defined for complex"):
+            function(to_gpu(np.ones(2)), 1, dtype=complex)
     out = empty(2, np.int32)
     assert np.multiply(to_gpu(np.ones(2)), 2.5, out=out, casting="unsafe") is out
     assert out.get().tolist() == [2, 2]

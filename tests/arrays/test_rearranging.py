@@ -75,6 +75,8 @@ def test_any_array(data):
         lambda v: np.zeros_like(v, "f4", shape=5),
         lambda v: np.ones_like(v.T, shape=(4, 3, 2)),
         lambda v: np.full_like(v.T, 9, shape=(2, 2), order="A"),
+        lambda v: np.repeat(v[0, 0, 0], 3, axis=0),
+        lambda v: np.squeeze(v[0, 0, 0], axis=-1),
     ],
 )
 def test_calls(call):

@@ -59,6 +59,8 @@ def test_dtype_and_out():
     close(out, np.std(x, 0).astype("f8"), 1e-5)
     for call in (
         lambda: np.var(a, dtype="i4"),
+        lambda: np.var(a, dtype="i4", where=a),
+        lambda: np.nanstd(a, dtype="i4"),
         lambda: np.var(to_gpu(np.zeros(3, "S3"))),
         lambda: np.var(a, out=to_gpu(np.zeros((), "i4"))),
     ):
@@ -66,6 +68,9 @@ def test_dtype_and_out():
             call()
     with pytest.raises(ValueError, match="axis 3"):
         np.var(a, 3)
+    for code, dtype in (("i4", "F"), ("F", "D")):
+        expected = np.var(x.astype(code), 0, dtype)
+        close(np.var(a.astype(code), 0, dtype), expected, 1e-5)
 
 
 @pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 3), (1,), ()])

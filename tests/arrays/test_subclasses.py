@@ -45,6 +45,8 @@ def test_what_a_subclass_says_is_read_and_what_is_true_is_used():
     ]:
         np.testing.assert_allclose(got.get(), expected, rtol=1e-6)
     assert np.float32(1) + np.float32(gpuarray.max(a).get()) == 12
+    a.size = 1
+    np.testing.assert_array_equal(np.cumsum(a, axis=0).get(), np.cumsum(x, axis=0))
     del a.size
     assert a.size == 12
 

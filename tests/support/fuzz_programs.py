@@ -10,7 +10,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from fuzz_vocabulary import BINARY, COMPARISONS, DTYPES, OPERATORS, PRODUCTS, SUMS, UNARY
+from fuzz_reductions import Reductions
+from fuzz_vocabulary import BINARY, COMPARISONS, DTYPES, OPERATORS, UNARY
 
 LARGE = [(64,), (1000,), (5003,), (33, 40), (64, 64), (3, 48, 17), (130, 2), (2, 300), (4096, 1)]
 
@@ -24,7 +25,7 @@ class Step(NamedTuple):
     scale: str = ""  # expression that errors are relative to; the result itself by default
 
 
-class Draw:
+class Draw(Reductions):
     """Draws a program step by step; `both` runs each step at once and has the current ndarrays."""
 
     def __init__(self, rng, words, both):
@@ -36,8 +37,10 @@ class Draw:
             self.made(self.shape(), self.one(self.words.dtypes))
         kinds = [self.view, self.view, self.index, self.assign, self.operate, self.operate]
         kinds += [self.in_place, self.in_place, self.binary, self.unary, self.fold, self.fold]
-        kinds += [self.take, self.join, self.choose, self.cast, self.fill]
+        kinds += [self.take, self.join, self.choose, self.cast, self.fill, self.statistic]
+        kinds += [self.accumulate, self.rearrange, self.rearrange]
         computing = (self.operate, self.in_place, self.binary, self.unary, self.choose, self.join)
+        computing += (self.statistic, self.accumulate)
         for _ in range(self.rng.randint(2, 9)):
             kind, name = self.one(kinds), self.one(self.names())
             known = self.arrays[name].dtype in self.words.dtypes
@@ -280,6 +283,10 @@ class Draw:
                 except (TypeError, OverflowError):
                     return
             shape = np.broadcast_shapes(np.shape(left), np.shape(right))
+            if self.often(25):  # the mask overlaps nothing: NumPy may read what it has written
+                target = self.made(shape, np.dtype(dtype))
+                mask = self.mask(shape)
+                return self.give(f"{text[:-1]}, out={target}, where={mask})", target, ulps)
             target = self.into(shape, dtype)
             name = target.split("[")[0].split(".")[0]
             self.give(f"{text[:-1]}, out={target})", name, ulps)
@@ -334,27 +341,6 @@ class Draw:
         if array.dtype.kind == "c" and function in ("absolute", "square"):
             ulps = 16
         self.give(f"np.{function}({text})", None, ulps)
-
-    def fold(self, name):
-        function, text = self.one(self.words.folds), self.operand(name)
-        array = self.value(text)
-        axes = [None, None, *range(-array.ndim, array.ndim)]
-        axis = self.one(axes)
-        if array.ndim > 1 and self.often(20):
-            axis = tuple(self.rng.sample(range(array.ndim), self.rng.randint(0, array.ndim)))
-        if array.dtype.kind == "c" and function not in (*SUMS, *PRODUCTS, "any", "all"):
-            return
-        where = f"axis={axis}, keepdims={self.often(30)}"
-        ulps, scale = 0.5, ""
-        if function in SUMS:
-            ulps, scale = 4 + 2 * array.size, f"total(size({text}), {where})"
-            if function == "mean":
-                scale += f" / max(1, {text}.size // max(1, total(size({text}), {where}).size))"
-        if function in PRODUCTS:
-            ulps = 4 + 2 * array.size
-            if array.dtype.kind in "fc" and not _tame_product(array):
-                return
-        self.give(f"np.{function}({text}, {where})", None, ulps, scale)
 
     def take(self, name):
         array = self.arrays[name]
@@ -425,16 +411,6 @@ def _size_together(one, other):
         return math.prod(np.broadcast_shapes(one, other))
     except ValueError:
         return math.inf
-
-
-def _tame_product(array):
-    """Report whether a product cannot overflow or underflow in any order of multiplication."""
-    sizes = abs(array[array != 0].astype("D"))
-    if not np.isfinite(sizes).all():
-        return False
-    info = np.finfo(array.dtype)
-    logs = np.log2(sizes)
-    return logs[logs > 0].sum() < info.maxexp - 2 and logs[logs < 0].sum() > info.minexp + 2
 
 
 def _converts(array, dtype):

@@ -47,6 +47,15 @@ UNARY = {
 SUMS = ("sum", "mean", "nansum")
 PRODUCTS = ("prod", "nanprod")
 FOLDS = (*SUMS, *PRODUCTS, "max", "min", "nanmax", "nanmin", "any", "all")
+STATISTICS = (
+    *("var", "std", "nanvar", "nanstd", "nanmean"),
+    *("ptp", "count_nonzero", "argmax", "argmin", "nanargmax", "nanargmin", "nan_to_num"),
+)
+ACCUMULATIONS = ("cumsum", "cumprod", "nancumsum", "nancumprod")
+REARRANGEMENTS = (
+    *("diff", "roll", "flip", "rot90", "tile", "repeat", "squeeze", "expand_dims"),
+    *("moveaxis", "vstack", "hstack", "concatenate", "like"),
+)
 
 
 class Vocabulary:
@@ -63,3 +72,5 @@ class Vocabulary:
         self.most_axes = rng.choice([2, 2, 3, 4])
         self.operators, self.binary = some(OPERATORS, 3), some(BINARY, 2)
         self.unary, self.folds = some(UNARY, 3), rng.sample(FOLDS, 2)
+        self.statistics = rng.sample(STATISTICS, 3)
+        self.accumulations = rng.sample(ACCUMULATIONS, 2)

@@ -123,6 +123,12 @@ def _variances(form: ReductionKey, argument: str) -> str:
 typedef {real.computed} P_real;
 struct A {{ P_real from, sum, squares; P_index count; }};
 typedef {result.stored} R;
+// Squares of the differences from the mean. As in NumPy, squares that overflow are infinite: NaN
+// results from elements that are infinite or NaN only.
+__device__ inline P_real P_centered(const A &a, const P_real &shift) {{
+  const P_real less = a.sum * shift;
+  return less - less == 0 ? a.squares - less : a.squares + (a.sum - a.sum);
+}}
 struct P_folded {{
   __device__ A operator()(const A &a, const A &b) const {{
     if (a.count == 0) return b;
@@ -134,7 +140,7 @@ struct P_folded {{
     const P_real na = P_real(a.count), nb = P_real(b.count);
     const P_real shift_a = a.sum / na, shift_b = b.sum / nb;
     const P_real d = (b.from - a.from) + (shift_b - shift_a);
-    const P_real squares = (a.squares - a.sum * shift_a) + (b.squares - b.sum * shift_b);
+    const P_real squares = P_centered(a, shift_a) + P_centered(b, shift_b);
     return A{{a.from + (shift_a + d * (nb / (na + nb))), 0,
              squares + d * d * (na * (nb / (na + nb))), a.count + b.count}};
   }}
@@ -160,9 +166,10 @@ __device__ inline void P_take(A &a, const P_vector<{element.stored}, N> &vector,
 }}
 // `count` is less than the number of elements by the degrees of freedom.
 __device__ inline R P_result(const A &total, long long count) {{
+  // The last difference is 0, or NaN if an element is infinite or NaN.
   const P_real P_squares =
-      total.count > 1 ? total.squares - total.sum * (total.sum / P_real(total.count))
-                      : (total.from - total.from);
+      (total.count > 1 ? P_centered(total, total.sum / P_real(total.count)) : P_real(0)) +
+      (total.from - total.from);
   const P_real P_mean = P_squares / P_real(count > 0 ? count : 0);
   return {result.store(root)};
 }}
