@@ -100,7 +100,7 @@ def _accumulated(
     else:
         if axis is not None:
             core._axis_index(axis, a.ndim or 1)  # NumPy accepts axis 0 of arrays without axes
-        made = _in_c_order(a).ravel()
+        made = in_c_order(a).ravel()
         if skips_nan:
             made = where(apply("isnan", made), own.type(_NEUTRAL[operation]), made)
         made = made if made.dtype == to else made.astype(to)

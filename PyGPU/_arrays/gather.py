@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU._arrays.index_copies import Index, checked, gather, in_c_order
+from PyGPU._arrays.index_copies import Index, checked, copy_in_c_order, gather
 from PyGPU._runtime import beside_first, core, integer, require_array
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _disjoint(
 ) -> list[core.GPUArray]:
     """Return the arrays, with copies of those that overlap `targets`."""
     return [
-        in_c_order(array, stream)
+        copy_in_c_order(array, stream)
         if any(core._overlap(array, target) for target in targets)
         else array
         for array in arrays

@@ -99,7 +99,7 @@ def checked(
             indices = indices.astype(np.int64, stream=stream)
             core._keep_for_callers_graph(indices, stream)
         if indices.size and mode == "raise" and not indices.flags.forc:
-            indices = in_c_order(indices, stream)
+            indices = copy_in_c_order(indices, stream)
     for count, offset in bounds if indices.size else ():
         if count == 0:
             raise IndexError(f"no index is valid for axis {axis} with size 0")
@@ -122,7 +122,7 @@ def _wrong_on_host(indices: HostArray, count: int, offset: int) -> int | None:
     return high if high >= count else low if low < -count else None
 
 
-def in_c_order(array: core.GPUArray, stream: StreamLike) -> core.GPUArray:
+def copy_in_c_order(array: core.GPUArray, stream: StreamLike) -> core.GPUArray:
     """Return a copy in C order, made on the stream."""
     copied = core.empty_like(array, order="C")
     core._keep_for_callers_graph(copied, stream)

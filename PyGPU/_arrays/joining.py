@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from PyGPU._arrays.index_copies import copy_in_c_order
 from PyGPU._runtime import beside_first, core
 
 if TYPE_CHECKING:
@@ -12,12 +13,13 @@ if TYPE_CHECKING:
 
 
 def in_c_order(a: core.GPUArray) -> core.GPUArray:
-    """Return the array if its elements are adjacent in C order, else a copy that has them so."""
-    if a.flags.c_contiguous:
+    """Return the array, or a copy, in C order at a multiple of the element size.
+
+    ``ravel`` returns views of evenly spaced elements, which not every kernel can read.
+    """
+    if a.flags.c_contiguous and a.ptr % a.dtype.itemsize == 0:
         return a
-    made = core.GPUArray(a.shape, a.dtype)
-    made[...] = a
-    return made
+    return copy_in_c_order(a, None)
 
 
 def concatenate(
