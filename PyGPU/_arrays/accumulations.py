@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._arrays.functions import apply, into, result_dtype, where
-from PyGPU._arrays.joining import in_c_order
+from PyGPU._arrays.joining import in_c_order, plain
 from PyGPU._driver import Program
 from PyGPU._kernels import axis_scan
 from PyGPU._runtime import beside_first, capabilities, core, hooks, require_array, state
@@ -90,8 +90,7 @@ def _accumulated(
     operation: str,
     skips_nan: bool = False,
 ) -> core.GPUArray:
-    if type(require_array("a", a)) is not core.GPUArray:
-        a = a[...]  # attributes of a subclass may differ from the array's
+    a = plain("a", a)
     own = a.dtype
     to = result_dtype(getattr(np, name), own, None if dtype is None else np.dtype(dtype))
     skips_nan = skips_nan and own.kind in "fc"

@@ -9,7 +9,7 @@ import numpy as np
 
 from PyGPU._arrays import reductions
 from PyGPU._arrays.functions import apply
-from PyGPU._arrays.joining import in_c_order
+from PyGPU._arrays.joining import in_c_order, plain
 from PyGPU._driver import Program
 from PyGPU._kernels import counting
 from PyGPU._runtime import beside_first, capabilities, core, require_array, state
@@ -40,7 +40,8 @@ def _shape(size: int) -> tuple[Any, Any]:
 
 @beside_first
 def searchsorted(a: core.GPUArray, v: Any, side: str = "left", sorter: Any = None) -> core.GPUArray:
-    if require_array("a", a).ndim != 1:
+    a = plain("a", a)
+    if a.ndim != 1:
         raise ValueError(f"searchsorted: a: expected one axis, got shape {a.shape}")
     if side not in ("left", "right"):
         raise ValueError(f"searchsorted: side={side!r}: expected 'left' or 'right'")
@@ -55,6 +56,7 @@ def searchsorted(a: core.GPUArray, v: Any, side: str = "left", sorter: Any = Non
         number = np.asarray(v)
         v = core.zeros((), number.dtype if number.dtype.kind != "O" else np.float64)
         v.fill(number.item())
+    v = plain("v", v)
     common = np.result_type(a.dtype, v.dtype)
     if common.kind not in "biuf":
         raise TypeError(f"searchsorted: expected real numbers, got {a.dtype} and {v.dtype}")
@@ -70,7 +72,8 @@ def _weights(name: str, weights: Any, shape: tuple[int, ...]) -> core.GPUArray |
     """Return the weights as doubles, or a null pointer without any."""
     if weights is None:
         return 0
-    if require_array("weights", weights).shape != shape:
+    weights = plain("weights", weights)
+    if weights.shape != shape:
         raise ValueError(f"{name}: weights: expected shape {shape}, got {weights.shape}")
     if weights.dtype.kind not in "biuf":
         raise TypeError(f"{name}: weights: expected real numbers, got an array of {weights.dtype}")
@@ -79,7 +82,8 @@ def _weights(name: str, weights: Any, shape: tuple[int, ...]) -> core.GPUArray |
 
 @beside_first
 def bincount(x: core.GPUArray, /, weights: Any = None, minlength: Int = 0) -> core.GPUArray:
-    if require_array("x", x).ndim != 1:
+    x = plain("x", x)
+    if x.ndim != 1:
         raise ValueError(f"bincount: x: expected one axis, got shape {x.shape}")
     if not np.can_cast(x.dtype, _INT64):
         raise TypeError(f"bincount: x: expected integers, got an array of {x.dtype}")
@@ -137,7 +141,8 @@ def _edges(a: core.GPUArray, bins: Any, limits: Any) -> tuple[Any, float]:
 def histogram(
     a: core.GPUArray, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[core.GPUArray, core.GPUArray]:
-    if require_array("a", a).dtype.kind not in "biuf":
+    a = plain("a", a)
+    if a.dtype.kind not in "biuf":
         raise TypeError(f"histogram: a: expected real numbers, got an array of {a.dtype}")
     edges, scale = _edges(a, bins, range)
     number = len(edges) - 1

@@ -6,10 +6,19 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from PyGPU._arrays.index_copies import copy_in_c_order
-from PyGPU._runtime import beside_first, core
+from PyGPU._runtime import beside_first, core, require_array
 
 if TYPE_CHECKING:
     from PyGPU._types import AllocatorLike, Int, Shape, StreamLike
+
+
+def plain(name: str, a: object) -> core.GPUArray:
+    """Return the array, or a view if it is of a subclass, whose attributes may be overridden.
+
+    Launches that compute sizes in Python need the array's own. TypeError names the argument.
+    """
+    array = require_array(name, a)
+    return array if type(array) is core.GPUArray else array[...]
 
 
 def in_c_order(a: core.GPUArray) -> core.GPUArray:

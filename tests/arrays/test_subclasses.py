@@ -47,6 +47,10 @@ def test_what_a_subclass_says_is_read_and_what_is_true_is_used():
     assert np.float32(1) + np.float32(gpuarray.max(a).get()) == 12
     a.size = 1
     np.testing.assert_array_equal(np.cumsum(a, axis=0).get(), np.cumsum(x, axis=0))
+    np.testing.assert_array_equal(np.histogram(a, 3)[0].get(), np.histogram(x, 3)[0])
+    rows = filled(Padded((12,), np.float32))
+    rows.size = 1
+    np.testing.assert_array_equal(np.searchsorted(rows, rows).get(), np.arange(12))
     del a.size
     assert a.size == 12
 
