@@ -123,6 +123,12 @@ for wrong, error in ((2, errors.LogicError), (-1, errors.LogicError), ("1", Type
             assert "device" in str(found), found
         else:
             raise AssertionError(call)
+try:
+    gpu.GPUArray(6, gpudata=far.ptr, device=0)
+except ValueError as found:
+    assert "device" in str(found)
+else:
+    raise AssertionError
 assert PyGPU.cudaGetDevice() == (0, 0)
 """
 

@@ -29,6 +29,8 @@ GPUArray make_gpuarray(py::handle, const py::object& shape, const py::object& dt
                             ": an array without gpudata owns its memory; expected None");
     return new_array(layout, type, allocator);
   }
+  if (device.is_given)
+    throw py::value_error("device: an array of given memory is on its device; expected None");
   layout.extent();  // raises if the strides exceed the address space
   GPUArray array(Array::borrow(layout, address_of(gpudata, "gpudata")), type, allocator, base,
                  gpudata);
