@@ -148,7 +148,7 @@ def builds():
     source = write("exported.cu", EXPORTED)
     tools = {
         "PyGPU": (
-            "import PyGPU\nPyGPU.gpuarray.zeros(1)  # the runtime begins",
+            "import PyGPU.library\nPyGPU.gpuarray.zeros(1)  # the runtime begins",
             f"PyGPU.load({str(source)!r}, cache_dir={str(folder / 'cache')!r}).nothing",
         )
     }
