@@ -99,7 +99,7 @@ MOST_IMPORTS = 9
 
 
 def test_no_cycle_of_packages():
-    """As Python sees them: a package's face is run before anything inside."""
+    """Packages are compared whole: Python runs their __init__.py before any module inside."""
 
     def package(module):
         return ".".join(module.split(".")[:2])

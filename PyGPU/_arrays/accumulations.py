@@ -15,7 +15,7 @@ import numpy as np
 from PyGPU._arrays.functions import apply, into, result_dtype, where
 from PyGPU._arrays.joining import in_c_order, plain
 from PyGPU._driver import Program
-from PyGPU._kernels import axis_scan
+from PyGPU._kernels import accumulated, axis_scan
 from PyGPU._runtime import beside_first, capabilities, core, hooks, require_array, state
 
 if TYPE_CHECKING:
@@ -73,8 +73,7 @@ def _along(
     if chunks == 1:
         launch(1, out, 0, 0)
         return out
-    wide = np.dtype(np.float32 if to == np.float16 else to)
-    totals = core.GPUArray((lines * (chunks - 1),), wide)
+    totals = core.GPUArray((lines * (chunks - 1),), accumulated(to))
     launch(chunks, 0, totals, 0)
     carries((-(-lines // threads), 1), (threads, 1, 1), None, totals, lines, chunks)
     launch(chunks, out, 0, totals)

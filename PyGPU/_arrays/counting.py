@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU._arrays import reductions
+from PyGPU._arrays import reductions, statistics
 from PyGPU._arrays.functions import apply
 from PyGPU._arrays.joining import in_c_order, plain
 from PyGPU._driver import Program
@@ -123,9 +123,7 @@ def _edges(a: core.GPUArray, bins: Any, limits: Any) -> tuple[Any, float]:
     elif a.size == 0:
         first, last = 0, 1
     else:
-        first, last = reductions.min(a).get()[()], reductions.max(a).get()[()]
-        if a.dtype.kind == "f" and bool(reductions.any(apply("isnan", a)).get()):
-            first = last = np.nan
+        first, last = (statistics.extreme(name, a).get()[()] for name in ("min", "max"))
     if not (np.isfinite(first) and np.isfinite(last)):
         raise ValueError(f"histogram: the range [{first}, {last}] is not finite")
     if first == last:

@@ -12,6 +12,7 @@ import numpy as np
 
 from PyGPU._arrays import functions, missing, ranges, reductions, statistics
 from PyGPU._arrays.functions import apply
+from PyGPU._kernels import accumulated
 from PyGPU._runtime import beside_first, core, require_array
 
 if TYPE_CHECKING:
@@ -36,10 +37,8 @@ _SUM = _Reduction(np.sum, "sum", np.add, 0)
 _PROD = _Reduction(np.prod, "prod", np.multiply, 1)
 _NANSUM = _Reduction(np.nansum, "sum", np.add, 0, True)
 _NANPROD = _Reduction(np.nanprod, "prod", np.multiply, 1, True)
-_MAX, _MIN = (
-    _Reduction(np.max, "max", np.maximum, None),
-    _Reduction(np.min, "min", np.minimum, None),
-)
+_MAX = _Reduction(np.max, "max", np.maximum, None)
+_MIN = _Reduction(np.min, "min", np.minimum, None)
 _NANMAX = _Reduction(np.nanmax, "max", np.fmax, None, True)
 _NANMIN = _Reduction(np.nanmin, "min", np.fmin, None, True)
 _ANY = _Reduction(np.any, "any", np.logical_or, 0)
@@ -52,7 +51,7 @@ def _name_in_core(reduction: _Reduction, dtype: DType) -> str:
     if dtype.kind not in "fc" or reduction.ufunc in (np.logical_or, np.logical_and):
         return name
     if reduction.neutral is None:
-        return name if reduction.skips_nan or dtype.kind == "c" else f"{name}imum"
+        return name if reduction.skips_nan else statistics.name_of_extreme(name, dtype)
     return f"nan{name}" if reduction.skips_nan else name
 
 
@@ -189,10 +188,6 @@ def _counted(name: str, a: core.GPUArray, where: Any, axis: Axis, keepdims: bool
     return reductions.sum(_chosen(name, ones, where, False), np.int64, axis=axis, keepdims=keepdims)
 
 
-def _wide(dtype: DType) -> DType:
-    return np.dtype(np.float32 if dtype == np.float16 else dtype)
-
-
 def _divided(
     total: core.GPUArray, count: core.GPUArray, dtype: DType, out: core.GPUArray | None
 ) -> core.GPUArray:
@@ -216,7 +211,7 @@ def mean(
         return reductions.mean(a, asked, axis=axis, out=out, keepdims=keepdims)
     asked = asked or functions.result_dtype(np.mean, a.dtype, None)
     chosen = _chosen("mean", a, where, 0)
-    total = reductions.sum(chosen, _wide(asked), axis=axis, keepdims=keepdims)
+    total = reductions.sum(chosen, accumulated(asked), axis=axis, keepdims=keepdims)
     return _divided(total, _counted("mean", a, where, axis, keepdims), asked, out)
 
 
@@ -251,15 +246,13 @@ def _variance_of(
     asked = functions.result_dtype(
         getattr(np, name), a.dtype, None if dtype is None else np.dtype(dtype)
     )
-    compute = np.result_type(_wide(asked), _wide(a.dtype))
+    compute = np.result_type(accumulated(asked), accumulated(a.dtype))
     middle = mean(a, axis, compute, None, True, where=where)
     squares = _chosen(name, statistics.squares(a.astype(compute), middle), where, 0)
     total = reductions.sum(squares, axis=axis, keepdims=keepdims)
     count = apply("subtract", _counted(name, a, where, axis, keepdims), ddof)
     variance = _divided(total, apply("maximum", count, 0), total.dtype, None)
-    if name == "std":
-        variance = apply("sqrt", variance, out=variance)
-    return statistics.placed(variance, asked, out)
+    return statistics.finished(name, variance, asked, out)
 
 
 def _variance(name: str, skips_nan: bool) -> Callable[..., core.GPUArray]:

@@ -16,12 +16,17 @@ if TYPE_CHECKING:
     from PyGPU._types import Axis, DType, DTypeLike, Int
 
 
+def name_of_extreme(name: str, dtype: DType) -> str:
+    """Return the core's name of NumPy's max or min, whose result is NaN if any element is NaN."""
+    return f"{name}imum" if dtype.kind == "f" else name
+
+
 def extreme(
-    name: str, a: core.GPUArray, axis: Axis, out: core.GPUArray | None, keepdims: bool
+    name: str, a: core.GPUArray, axis: Axis = None, keepdims: bool = False
 ) -> core.GPUArray:
-    """Compute NumPy's max or min, whose result is NaN if any element is NaN."""
-    name = f"{name}imum" if require_array("a", a).dtype.kind == "f" else name
-    return core._reduce(name, a, axis, None, out, keepdims, None, None)
+    """Compute NumPy's max or min."""
+    name = name_of_extreme(name, require_array("a", a).dtype)
+    return core._reduce(name, a, axis, None, None, keepdims, None, None)
 
 
 def _count(a: core.GPUArray, axis: Axis) -> int:
@@ -67,14 +72,20 @@ def variance(
     total = reductions.sum(squares(a, mean), real, axis=axis, keepdims=keepdims)
     # NumPy too gives NaN for 0 / 0, and an infinity for other numbers.
     result = apply("divide", total, max(0, count - ddof), out=total)
-    if name == "std":
-        result = apply("sqrt", result, out=result)
     if dtype is not None and compute.kind == "c":  # NumPy's variance is complex only on request
         real = result_dtype(getattr(np, name), a.dtype, compute)
-    return placed(result, real, out)
+    return finished(name, result, real, out)
 
 
-def placed(array: core.GPUArray, dtype: DType, out: core.GPUArray | None) -> core.GPUArray:
+def finished(
+    name: str, variance: core.GPUArray, dtype: DType, out: core.GPUArray | None
+) -> core.GPUArray:
+    """Return a variance, or its root for "std", in a dtype or in `out`."""
+    result = apply("sqrt", variance, out=variance) if name == "std" else variance
+    return _placed(result, dtype, out)
+
+
+def _placed(array: core.GPUArray, dtype: DType, out: core.GPUArray | None) -> core.GPUArray:
     """Return the array in a dtype, or `out` with its elements."""
     if out is not None:
         return into(out, array)
@@ -85,7 +96,7 @@ def placed(array: core.GPUArray, dtype: DType, out: core.GPUArray | None) -> cor
 def ptp(
     a: core.GPUArray, axis: Axis = None, out: core.GPUArray | None = None, keepdims: bool = False
 ) -> core.GPUArray:
-    least, most = (extreme(name, a, axis, None, keepdims) for name in ("min", "max"))
+    least, most = (extreme(name, a, axis, keepdims) for name in ("min", "max"))
     return apply("subtract", most, least, out=out)
 
 
@@ -106,7 +117,7 @@ def _first_place(
         axis = core._axis_index(axis, a.ndim or 1)  # NumPy accepts axis 0 of arrays without axes
         return core._reduce(name, a, axis, None, out, keepdims, None, None)
     found = core._reduce(name, a.ravel(), 0, None, None, False, None, None)
-    return placed(found.reshape((1,) * a.ndim if keepdims else ()), found.dtype, out)
+    return _placed(found.reshape((1,) * a.ndim if keepdims else ()), found.dtype, out)
 
 
 @beside_first

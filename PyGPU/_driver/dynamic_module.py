@@ -86,9 +86,8 @@ class DynamicModule(CudaModule):
         self._settings = (arch, no_extern_c, include_dirs, cache_dir)
         self._keep = keep
         self._libdir = cuda_libdir
-        self._joined: list[
-            _compile.build.Request
-        ] = []  # texts to compile as one, if nothing is linked
+        # Texts to compile as one, if nothing is linked.
+        self._joined: list[_compile.build.Request] = []
         self._inputs: _compile.link.Inputs | None = None
         if not _compile.build.own.why_not_linked:
             self._inputs = _compile.link.Inputs(

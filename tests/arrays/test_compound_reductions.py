@@ -124,7 +124,7 @@ def test_squares_that_overflow_are_infinite(dtype):
 
 
 def test_indices_of_64_bits(blocks):  # noqa: F811
-    """Long arrays need them; here the plan is told that every array is long."""
+    """Arrays of 2**31 elements need them; the override makes the plan use them for few elements."""
     core._override_device_properties({**SMALL, "index32": 10})
     try:
         for shape in SHAPES[1:5]:

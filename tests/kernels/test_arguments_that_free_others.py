@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from stand_ins import NullInterface
 
 import PyGPU.driver as drv
 from PyGPU import errors, gpuarray
@@ -31,18 +32,6 @@ class Index:
         return 1
 
 
-class Interface:
-    """A null pointer of another library; its reading takes an action."""
-
-    def __init__(self, action):
-        self.action = action
-
-    @property
-    def __cuda_array_interface__(self):
-        self.action()
-        return {"data": (0, False), "shape": (0,), "typestr": "<f4", "version": 3}
-
-
 def an_array():
     a = gpuarray.zeros(64, "float32")
     return a, a.gpudata.free
@@ -66,13 +55,13 @@ def of_every_kind(test):
 def test_of_a_call(put, made):
     memory, free = made()
     with pytest.raises(errors.Error, match="freed"):
-        put(memory, Interface(free), np.int32(1), block=(1, 1, 1))
+        put(memory, NullInterface(free), np.int32(1), block=(1, 1, 1))
 
 
 @of_every_kind
 def test_of_a_prepared_call(put, made):
     put.prepare("PPi")
-    for arguments in (lambda f: (Interface(f), 1), lambda f: (0, Index(f))):
+    for arguments in (lambda f: (NullInterface(f), 1), lambda f: (0, Index(f))):
         memory, free = made()
         with pytest.raises(errors.Error, match="freed"):
             put.prepared_call((1, 1), (1, 1, 1), memory, *arguments(free))
@@ -101,7 +90,7 @@ def test_memory_that_was_replaced(put):
     """The kernel works on the memory that the array has when the launch begins."""
     a = gpuarray.zeros(64, "float32")
     old, new = a.gpudata, gpuarray.zeros(64, "float32").gpudata
-    put(a, Interface(lambda: setattr(a, "gpudata", new)), np.int32(1), block=(1, 1, 1))
+    put(a, NullInterface(lambda: setattr(a, "gpudata", new)), np.int32(1), block=(1, 1, 1))
     assert a.get()[0] == 1
     a.gpudata = old
     assert a.get()[0] == 0

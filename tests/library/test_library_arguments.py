@@ -3,13 +3,14 @@
 import ctypes
 import threading
 
+import needs
 import numpy as np
 import pytest
+from stand_ins import NullInterface
 
 import PyGPU
 import PyGPU.driver as drv
 from PyGPU import errors, gpuarray
-from PyGPU._library import toolchains
 
 SOURCE = """
 #include <PyGPU/gpu.h>
@@ -79,10 +80,7 @@ extern float plain_float(float, signed char, unsigned char, bool);
 
 @pytest.fixture(scope="module")
 def f(tmp_path_factory):
-    try:
-        toolchains.of(None).compiler()
-    except errors.CompilerMissing as error:
-        pytest.skip(f"the target {PyGPU.target} has no compiler for files here: {error}")
+    needs.compiler_of_files()
     place = tmp_path_factory.mktemp("arguments")
     (place / "kinds.cu").write_text(SOURCE)
     (place / "plain.h").write_text(PLAIN)
@@ -266,15 +264,6 @@ def test_freed_memory_is_refused(f):
 
 
 def test_memory_that_a_later_argument_frees_is_refused(f):
-    class Freeing:
-        def __init__(self, free):
-            self.free = free
-
-        @property
-        def __cuda_array_interface__(self):
-            self.free()
-            return {"data": (0, False), "shape": (0,), "typestr": "<f8", "version": 3}
-
     memory = drv.mem_alloc(64)
     a, b = gpuarray.zeros(4, "f8"), gpuarray.zeros(4, "f8")
     for argument, free in (
@@ -283,7 +272,7 @@ def test_memory_that_a_later_argument_frees_is_refused(f):
         (b[1:], b.gpudata.free),
     ):
         with pytest.raises(errors.Error, match="freed"):
-            f.of_two(argument, Freeing(free))
+            f.of_two(argument, NullInterface(free, "<f8"))
 
 
 def test_streams(f):

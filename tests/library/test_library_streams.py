@@ -9,8 +9,7 @@ import pytest
 
 import PyGPU
 import PyGPU.driver as drv
-from PyGPU import errors, gpuarray
-from PyGPU._library import toolchains
+from PyGPU import gpuarray
 
 SOURCE = """
 #include <PyGPU/export.h>
@@ -35,10 +34,7 @@ FLAGS = {"blocking": 0, "non-blocking": 1}
 
 @pytest.fixture(scope="module")
 def plus_one(tmp_path_factory):
-    try:
-        toolchains.of(None).compiler()
-    except errors.CompilerMissing as error:
-        pytest.skip(f"the target {PyGPU.target} has no compiler for files here: {error}")
+    needs.compiler_of_files()
     place = tmp_path_factory.mktemp("streams")
     (place / "late.cu").write_text(SOURCE)
     function = PyGPU.load(place / "late.cu", cache_dir=place).plus_one

@@ -9,6 +9,7 @@ import threading
 import time
 from pathlib import Path
 
+import needs
 import numpy as np
 import pytest
 
@@ -16,7 +17,6 @@ import PyGPU
 import PyGPU.driver as drv
 from PyGPU import errors, gpuarray, library
 from PyGPU._compile import eviction
-from PyGPU._library import toolchains
 
 SOURCE = """
 #include "more.h"
@@ -68,10 +68,7 @@ __global__ void add_one(T *y, long n) {
 
 @pytest.fixture(scope="module")
 def compiler():
-    try:
-        return toolchains.of(None).compiler()
-    except errors.CompilerMissing as error:
-        pytest.skip(f"the target {PyGPU.target} has no compiler for files here: {error}")
+    return needs.compiler_of_files()
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ import pytest
 import PyGPU
 from PyGPU import errors
 from PyGPU._compile.compilers import cuda, device_link, rtc
+from PyGPU._library import toolchains
 from PyGPU._runtime.targets import runtime_library
 
 PROGRAMS = {"g++", "clang++", "nvcc", "hipcc", "localedef", "cmake"}
@@ -37,6 +38,14 @@ MODULES = {
     "tblib",
 }
 KNOWN = PROGRAMS | COMPILERS | HEADERS | MODULES | {"devices"}  # devices: two or more
+
+
+def compiler_of_files():
+    """Return the path of the target's compiler for files, which PyGPU.load runs."""
+    try:
+        return toolchains.of(None).compiler()
+    except errors.CompilerMissing as error:
+        pytest.skip(f"the target {PyGPU.target} has no compiler for files here: {error}")
 
 
 def _is_standin():

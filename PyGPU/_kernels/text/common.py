@@ -10,7 +10,7 @@ import numpy as np
 from PyGPU._kernels.registry import REGISTRY
 
 if TYPE_CHECKING:
-    from PyGPU._types import DTypeLike
+    from PyGPU._types import DType, DTypeLike
 
 # A double is rounded to a float whose last bit records whether bits were lost. Rounding that float
 # to a half gives the same result as rounding the double, without double rounding.
@@ -80,6 +80,11 @@ template <class P_I, class P_X> __device__ inline P_I P_used_whole(P_X P_x) {
 VECTOR = """
 template <class E, int N> struct alignas(sizeof(E) * N) P_vector { E item[N]; };
 """
+
+
+def accumulated(dtype: DType) -> DType:
+    """Return the dtype in which elements are accumulated: halves as floats."""
+    return np.dtype(np.float32 if dtype == np.float16 else dtype)
 
 
 class Element:

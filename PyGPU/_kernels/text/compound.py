@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from PyGPU._kernels.text.common import Element
+from PyGPU._kernels.text.common import Element, accumulated
 from PyGPU._kernels.text.folding import ReductionKey, limit
 
 if TYPE_CHECKING:
-    from PyGPU._types import DType
+    pass
 
 PLACES = ("argmin", "argmax")
 VARIANCES = ("var", "std")
@@ -33,18 +33,13 @@ def has_places(form: ReductionKey) -> bool:
     return form.operation in PLACES
 
 
-def _sum_dtype(form: ReductionKey) -> DType:
-    return np.dtype(np.float32 if form.compute == np.float16 else form.compute)
-
-
 def nbytes(form: ReductionKey) -> int:
     """Return the size of the accumulator."""
     number = np.int64 if form.index64 else np.int32
     if has_places(form):
-        value = np.float32 if form.inputs[0] == np.float16 else form.inputs[0]
-        fields = [("value", value), ("place", number)]
+        fields = [("value", accumulated(form.inputs[0])), ("place", number)]
     else:
-        sums = _sum_dtype(form)
+        sums = accumulated(form.compute)
         fields = [("from", sums), ("sum", sums), ("squares", sums), ("count", number)]
     return np.dtype(fields, align=True).itemsize
 
@@ -67,7 +62,7 @@ def _places(form: ReductionKey, argument: str) -> str:
     is_max = form.operation == "argmax"
     dtype = element.dtype
     neutral = limit(form.operation[3:], dtype)
-    # This place is behind those of all elements.
+    # The place in the neutral element is greater than the place of any element.
     none = "0x7fffffffffffffffll" if form.index64 else "0x7fffffff"
     sign = ">" if is_max else "<"
 
@@ -116,7 +111,7 @@ __device__ inline R P_result(const A &total, long long) {{ return total.place; }
 
 
 def _variances(form: ReductionKey, argument: str) -> str:
-    element, real = Element(form.inputs[0]), Element(_sum_dtype(form))
+    element, real = Element(form.inputs[0]), Element(accumulated(form.compute))
     root = "sqrt(P_mean)" if form.operation == "std" else "P_mean"
     result = Element(form.compute)
     return f"""

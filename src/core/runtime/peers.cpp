@@ -18,6 +18,10 @@ namespace {
 struct Access {
   std::atomic<std::uint64_t> by_program;  // by enable_peer_access: for kernels and copies
   std::atomic<std::uint64_t> for_copies;  // tried by connect_for_copies
+
+  bool is_for_copies_alone(std::uint64_t now) const {
+    return for_copies == now && by_program != now;
+  }
 };
 Access accesses[max_devices][max_devices];
 std::mutex changes;
@@ -62,15 +66,15 @@ Status enable_peer_access(int peer, unsigned flags) {
   int device = 0;
   if (const cudaError_t error = cudaGetDevice(&device)) return error;
   const std::lock_guard<std::mutex> lock(changes);
-  const bool is_known = are_device_numbers(device, peer);
-  const cudaError_t error = cudaDeviceEnablePeerAccess(peer, flags);
-  const bool by_us = error == cudaErrorPeerAccessAlreadyEnabled && is_known &&
-                     accesses[device][peer].for_copies == epochs_of(device, peer) &&
-                     accesses[device][peer].by_program != epochs_of(device, peer);
-  if (error && !by_us) return error;
-  if (by_us) (void)cudaGetLastError();
-  if (!is_known) return {};
-  accesses[device][peer].by_program = epochs_of(device, peer);
+  if (!are_device_numbers(device, peer)) return cudaDeviceEnablePeerAccess(peer, flags);
+  Access& access = accesses[device][peer];
+  const std::uint64_t now = epochs_of(device, peer);
+  if (const cudaError_t error = cudaDeviceEnablePeerAccess(peer, flags)) {
+    if (error != cudaErrorPeerAccessAlreadyEnabled || !access.is_for_copies_alone(now))
+      return error;
+    (void)cudaGetLastError();
+  }
+  access.by_program = now;
   return set_pool_access(device, peer, cudaMemAccessFlagsProtReadWrite);
 }
 
@@ -81,7 +85,7 @@ Status disable_peer_access(int peer) {
   if (!are_device_numbers(device, peer)) return cudaDeviceDisablePeerAccess(peer);
   Access& access = accesses[device][peer];
   const std::uint64_t now = epochs_of(device, peer);
-  if (access.for_copies == now && access.by_program != now)
+  if (access.is_for_copies_alone(now))
     return cudaErrorPeerAccessNotEnabled;  // by the program, whose call this is
   if (const cudaError_t error = cudaDeviceDisablePeerAccess(peer)) return error;
   access.by_program = access.for_copies = 0;
