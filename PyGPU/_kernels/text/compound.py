@@ -10,15 +10,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from PyGPU._kernels.text.common import Element, accumulated
 from PyGPU._kernels.text.folding import ReductionKey, limit
-
-if TYPE_CHECKING:
-    pass
 
 PLACES = ("argmin", "argmax")
 VARIANCES = ("var", "std")
@@ -118,11 +113,17 @@ def _variances(form: ReductionKey, argument: str) -> str:
 typedef {real.computed} P_real;
 struct A {{ P_real from, sum, squares; P_index count; }};
 typedef {result.stored} R;
-// Squares of the differences from the mean. As in NumPy, squares that overflow are infinite: NaN
-// results from elements that are infinite or NaN only.
+// As in NumPy, squares that overflow are infinite: NaN results from elements that are infinite or
+// NaN only. Where the sum of differences overflows, the squares do; they alone tell it from then on.
+__device__ inline bool P_is_finite(const P_real &x) {{ return x - x == 0; }}
+__device__ inline void P_overflow(A &a, const P_real &item) {{
+  a.sum = 0;
+  a.squares += P_real(INFINITY) + (item - item) + (a.from - a.from);
+}}
+// Squares of the differences from the mean.
 __device__ inline P_real P_centered(const A &a, const P_real &shift) {{
   const P_real less = a.sum * shift;
-  return less - less == 0 ? a.squares - less : a.squares + (a.sum - a.sum);
+  return P_is_finite(less) ? a.squares - less : a.squares;
 }}
 struct P_folded {{
   __device__ A operator()(const A &a, const A &b) const {{
@@ -130,14 +131,21 @@ struct P_folded {{
     if (b.count == 0) return a;
     if (b.count == 1) {{
       const P_real d = b.from - a.from;
-      return A{{a.from, a.sum + d, a.squares + d * d, a.count + 1}};
+      A sums{{a.from, a.sum + d, a.squares + d * d, a.count + 1}};
+      if (!P_is_finite(sums.sum)) P_overflow(sums, b.from);
+      return sums;
     }}
     const P_real na = P_real(a.count), nb = P_real(b.count);
     const P_real shift_a = a.sum / na, shift_b = b.sum / nb;
     const P_real d = (b.from - a.from) + (shift_b - shift_a);
     const P_real squares = P_centered(a, shift_a) + P_centered(b, shift_b);
-    return A{{a.from + (shift_a + d * (nb / (na + nb))), 0,
-             squares + d * d * (na * (nb / (na + nb))), a.count + b.count}};
+    A sums{{a.from + (shift_a + d * (nb / (na + nb))), 0,
+           squares + d * d * (na * (nb / (na + nb))), a.count + b.count}};
+    if (!P_is_finite(d)) {{
+      sums.from = (a.from + shift_a) * (na / (na + nb)) + (b.from + shift_b) * (nb / (na + nb));
+      P_overflow(sums, b.from);
+    }}
+    return sums;
   }}
 }};
 __device__ inline A P_neutral() {{ return A{{0, 0, 0, 0}}; }}
@@ -158,6 +166,10 @@ __device__ inline void P_take(A &a, const P_vector<{element.stored}, N> &vector,
     a.squares += d * d;
   }}
   a.count += N;
+  if (!P_is_finite(a.sum)) {{
+    #pragma unroll
+    for (int k = 0; k < N; ++k) P_overflow(a, item[k]);
+  }}
 }}
 // `count` is less than the number of elements by the degrees of freedom.
 __device__ inline R P_result(const A &total, long long count) {{
