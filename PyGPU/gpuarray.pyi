@@ -8,6 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from typing_extensions import Self, TypeAlias, disjoint_base
 
+from PyGPU._arrays.spacing import geomspace as geomspace
+from PyGPU._arrays.spacing import linspace as linspace
+from PyGPU._arrays.spacing import logspace as logspace
 from PyGPU._host import ArrayFlags
 from PyGPU._types import (
     Address,
@@ -102,8 +105,10 @@ class GPUArray:
     def __format__(self, format_spec: str) -> str: ...
     def item(self, *index: Shape) -> Any: ...
     def tolist(self) -> Any: ...
-    def __getitem__(self, key: Index | tuple[Index, ...], /) -> GPUArray: ...
-    def __setitem__(self, key: Index | tuple[Index, ...], value: Array | Scalar, /) -> None: ...
+    def __getitem__(self, key: Index | tuple[Index, ...] | str, /) -> GPUArray: ...
+    def __setitem__(
+        self, key: Index | tuple[Index, ...] | str, value: Array | Scalar, /
+    ) -> None: ...
     def reshape(self, *shape: Shape, order: str = "C") -> GPUArray: ...
     def ravel(self, order: str = "C") -> GPUArray: ...
     def view(self, dtype: _DType = None) -> GPUArray: ...
@@ -250,7 +255,7 @@ def from_dlpack(
     copy: bool | None = None,
     stream: StreamLike = None,
 ) -> GPUArray: ...
-def to_gpu(ary: Array, allocator: _Allocator = None, *, device: Int | None = None) -> GPUArray: ...
+def to_gpu(ary: Any, allocator: _Allocator = None, *, device: Int | None = None) -> GPUArray: ...
 def to_gpu_async(
     ary: Array,
     allocator: _Allocator = None,
@@ -266,8 +271,12 @@ def zeros(
     *,
     device: Int | None = None,
 ) -> GPUArray: ...
-def empty_like(other_ary: GPUArray, dtype: _DType = None, order: OrderLike = "K") -> GPUArray: ...
-def zeros_like(other_ary: GPUArray, dtype: _DType = None, order: OrderLike = "K") -> GPUArray: ...
+def empty_like(
+    other_ary: Any, dtype: _DType = None, order: OrderLike = "K", shape: Shape | None = None
+) -> GPUArray: ...
+def zeros_like(
+    other_ary: Any, dtype: _DType = None, order: OrderLike = "K", shape: Shape | None = None
+) -> GPUArray: ...
 def sum(
     a: GPUArray,
     dtype: _DType = None,
@@ -387,22 +396,12 @@ def transpose(a: GPUArray, axes: Shape | None = None) -> GPUArray: ...
 def reshape(a: GPUArray, *shape: Shape, order: str = "C") -> GPUArray: ...
 def arange(
     *args: Any,
-    start: float | None = None,
-    stop: float | None = None,
-    step: float | None = None,
+    start: complex | None = None,
+    stop: complex | None = None,
+    step: complex | None = None,
     dtype: _DType = None,
     allocator: _Allocator = None,
     stream: StreamLike = None,
-    device: Int | None = None,
-) -> GPUArray: ...
-def linspace(
-    start: float,
-    stop: float,
-    num: SupportsIndex = 50,
-    endpoint: bool = True,
-    dtype: DTypeLike = ...,
-    allocator: _Allocator = None,
-    *,
     device: Int | None = None,
 ) -> GPUArray: ...
 def ones(
@@ -413,7 +412,9 @@ def ones(
     *,
     device: Int | None = None,
 ) -> GPUArray: ...
-def ones_like(other_ary: GPUArray, dtype: _DType = None, order: OrderLike = "K") -> GPUArray: ...
+def ones_like(
+    other_ary: Any, dtype: _DType = None, order: OrderLike = "K", shape: Shape | None = None
+) -> GPUArray: ...
 def full(
     shape: Shape,
     fill_value: Any,
@@ -424,7 +425,11 @@ def full(
     device: Int | None = None,
 ) -> GPUArray: ...
 def full_like(
-    other_ary: GPUArray, fill_value: Any, dtype: _DType = None, order: OrderLike = "K"
+    other_ary: Any,
+    fill_value: Any,
+    dtype: _DType = None,
+    order: OrderLike = "K",
+    shape: Shape | None = None,
 ) -> GPUArray: ...
 def splay(n: int, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int]]: ...
 

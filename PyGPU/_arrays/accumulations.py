@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU._arrays.functions import apply, into, result_dtype, where
+from PyGPU._arrays.functions import apply, into, where
 from PyGPU._arrays.joining import in_c_order, plain
 from PyGPU._driver import Program
-from PyGPU._kernels import accumulated, axis_scan
+from PyGPU._kernels import accumulated, axis_scan, reduced_dtype
 from PyGPU._runtime import beside_first, capabilities, core, hooks, require_array, state
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _accumulated(
 ) -> core.GPUArray:
     a = plain("a", a)
     own = a.dtype
-    to = result_dtype(getattr(np, name), own, None if dtype is None else np.dtype(dtype))
+    to = reduced_dtype(getattr(np, name), own, None if dtype is None else np.dtype(dtype))
     skips_nan = skips_nan and own.kind in "fc"
     if axis is not None and a.ndim > 1:
         made = _along(a, core._axis_index(axis, a.ndim), to, operation, skips_nan)

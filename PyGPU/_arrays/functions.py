@@ -6,8 +6,6 @@ NumPy's scalars and ndarrays without axes count as arrays.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,13 +54,6 @@ def kind_of(operand: object) -> Kind:
 def magnitude(dtype: DType) -> DType:
     """Return the dtype of the absolute value of a `dtype`."""
     return np.absolute(np.empty(0, dtype)).dtype
-
-
-@functools.lru_cache(maxsize=1024)
-def result_dtype(function: Callable[..., Any], own: DType, dtype: DType | None) -> DType:
-    """Return the dtype that a function of NumPy, such as numpy.sum, gives for a dtype of arrays."""
-    found: DType = function(np.zeros(1, own), dtype=dtype).dtype
-    return found
 
 
 def _fitting(operand: Any, dtype: DType) -> Any:

@@ -25,6 +25,7 @@ from PyGPU._arrays import (
     numpy_functions,
     numpy_reductions,
     rearranging,
+    spacing,
     statistics,
     tracing,
 )
@@ -44,6 +45,7 @@ FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     **accumulations.FUNCTIONS,
     **counting.FUNCTIONS,
     **rearranging.FUNCTIONS,
+    **spacing.FUNCTIONS,
     **statistics.FUNCTIONS,
 }
 

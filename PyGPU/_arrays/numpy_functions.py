@@ -21,7 +21,6 @@ from PyGPU._arrays import (
 from PyGPU._arrays.functions import apply, magnitude, run
 from PyGPU._arrays.joining import transpose
 from PyGPU._arrays.methods import imag, real
-from PyGPU._arrays.rearranging import like
 from PyGPU._kernels import promoted
 from PyGPU._runtime import core, require_array
 
@@ -126,8 +125,9 @@ def ravel(a: core.GPUArray, order: str = "C") -> core.GPUArray:
     return a.ravel(order)
 
 
-def array_equal(a1: core.GPUArray, a2: core.GPUArray, equal_nan: bool = False) -> bool:
-    if require_array("a1", a1).shape != require_array("a2", a2).shape:
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
+    a1, a2 = (one if isinstance(one, core.GPUArray) else core.to_gpu(one) for one in (a1, a2))
+    if a1.shape != a2.shape:
         return False
     if equal_nan and {a1.dtype.kind, a2.dtype.kind} & set("fc"):
         return allclose(a1, a2, 0, 0, equal_nan=True)
@@ -186,9 +186,7 @@ def zeros_like(
     subok: bool = True,
     shape: Shape | None = None,
 ) -> core.GPUArray:
-    if shape is not None:
-        return like(a, core.zeros, dtype, order, shape)
-    return core.zeros_like(a, dtype, order)
+    return core.zeros_like(a, dtype, order, shape)
 
 
 def empty_like(
@@ -198,9 +196,7 @@ def empty_like(
     subok: bool = True,
     shape: Shape | None = None,
 ) -> core.GPUArray:
-    if shape is not None:
-        return like(prototype, core.empty, dtype, order, shape)
-    return core.empty_like(prototype, dtype, order)
+    return core.empty_like(prototype, dtype, order, shape)
 
 
 def ones_like(
@@ -210,7 +206,7 @@ def ones_like(
     subok: bool = True,
     shape: Shape | None = None,
 ) -> core.GPUArray:
-    return full_like(a, 1, dtype, order, subok, shape)
+    return ranges.full_like(a, 1, dtype, order, shape)
 
 
 def full_like(
@@ -221,11 +217,7 @@ def full_like(
     subok: bool = True,
     shape: Shape | None = None,
 ) -> core.GPUArray:
-    if shape is None:
-        return ranges.full_like(a, fill_value, dtype, order)
-    made = like(a, core.empty, dtype, order, shape)
-    made.fill(fill_value)
-    return made
+    return ranges.full_like(a, fill_value, dtype, order, shape)
 
 
 #: NumPy's functions, and the functions here that implement them.

@@ -12,7 +12,7 @@ import numpy as np
 
 from PyGPU._arrays import functions, missing, ranges, reductions, statistics
 from PyGPU._arrays.functions import apply
-from PyGPU._kernels import accumulated
+from PyGPU._kernels import accumulated, reduced_dtype
 from PyGPU._runtime import beside_first, core, require_array
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _asked(
     dtype = None if dtype is None else np.dtype(dtype)
     if dtype is None and out is not None:
         return None
-    return functions.result_dtype(function, require_array("a", a).dtype, dtype)
+    return reduced_dtype(function, require_array("a", a).dtype, dtype)
 
 
 def _total(reduction: _Reduction) -> Callable[..., core.GPUArray]:
@@ -209,7 +209,7 @@ def mean(
     asked = _asked(np.mean, a, dtype, out)
     if where is True:
         return reductions.mean(a, asked, axis=axis, out=out, keepdims=keepdims)
-    asked = asked or functions.result_dtype(np.mean, a.dtype, None)
+    asked = asked or reduced_dtype(np.mean, a.dtype, None)
     chosen = _chosen("mean", a, where, 0)
     total = reductions.sum(chosen, accumulated(asked), axis=axis, keepdims=keepdims)
     return _divided(total, _counted("mean", a, where, axis, keepdims), asked, out)
@@ -243,9 +243,7 @@ def _variance_of(
     if where is True:
         return statistics.variance(name, a, axis, dtype, out, ddof, keepdims)
     statistics.compute_dtype(name, a, dtype)  # raises TypeError for dtypes without fractions
-    asked = functions.result_dtype(
-        getattr(np, name), a.dtype, None if dtype is None else np.dtype(dtype)
-    )
+    asked = reduced_dtype(getattr(np, name), a.dtype, None if dtype is None else np.dtype(dtype))
     compute = np.result_type(accumulated(asked), accumulated(a.dtype))
     middle = mean(a, axis, compute, None, True, where=where)
     squares = _chosen(name, statistics.squares(a.astype(compute), middle), where, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         StreamLike,
     )
 
-_REAL = np.dtype(np.float64)
+_REAL, _COMPLEX = np.dtype(np.float64), np.dtype(np.complex128)
 _map = core._map
 
 
@@ -62,32 +62,35 @@ def _integers(
     return out
 
 
-def _reals(
+def _floats(
     size: int,
-    start: float,
-    step: float,
+    start: complex,
+    step: complex,
     dtype: DType,
     allocator: AllocatorLike | None,
     stream: StreamLike = None,
-    stop: float | None = None,
     device: Int | None = None,
 ) -> core.GPUArray:
-    """Make an array of ``start + i * step``, computed in double precision.
-
-    With `stop`, the last element is exactly `stop`.
-    """
+    """Make an array of ``start + i * step``, computed in double precision."""
     out = core.GPUArray(size, dtype, allocator, device=device)
-    if stop is None:
-        _map("range", (start, step), (_REAL,) * 2, (out,), stream)
-    else:
-        _map("range_to", (start, step, size - 1, stop), (_REAL,) * 4, (out,), stream)
+    compute = _COMPLEX if isinstance(start, complex) else _REAL
+    _map("range", (start, step), (compute,) * 2, (out,), stream)
     return out
 
 
-def _check_real(function: str, given: Iterable[object]) -> None:
-    for number in given:
-        if not isinstance(number, numbers.Real):
-            raise TypeError(f"{function}: expected real numbers, got {number!r}")
+def _length(start: Any, stop: Any, step: Any) -> int:
+    """Return the number of elements of a range of floating-point or complex numbers.
+
+    A complex range ends, as in NumPy, where its real or its imaginary part does.
+    """
+    try:
+        count = (stop - start) / step
+        parts = (count.real, count.imag) if isinstance(count, complex) else (count,)
+        size: int = max(min(map(math.ceil, parts)), 0)
+        return size
+    except (OverflowError, ValueError):  # infinity and NaN have no integer
+        given = start, stop, step
+        raise ValueError(f"arange: expected finite numbers, got {given}") from None
 
 
 def _arange_arguments(
@@ -116,9 +119,9 @@ def _arange_arguments(
 
 def arange(
     *args: Any,
-    start: float | None = None,
-    stop: float | None = None,
-    step: float | None = None,
+    start: complex | None = None,
+    stop: complex | None = None,
+    step: complex | None = None,
     dtype: DTypeLike | None = None,
     allocator: AllocatorLike | None = None,
     stream: StreamLike = None,
@@ -128,18 +131,18 @@ def arange(
 
     Parameters
     ----------
-    *args : int, float or numpy.dtype
+    *args : numbers and numpy.dtype
         `start`, `stop`, `step` and `dtype` by position, as in PyCUDA.
-    start : int or float, optional
+    start : number, optional
         First number; 0 by default.
-    stop : int or float
-        End of the range, which is not included.
-    step : int or float, optional
+    stop : number
+        End of the range, which is not included. A range of complex numbers ends, as in NumPy,
+        where its real or its imaginary part does.
+    step : number, optional
         Distance between two numbers; 1 by default.
     dtype : numpy.dtype, optional
-        Dtype of integers or floating-point numbers; by default guessed from the numbers, with a
-        UserWarning. Integers are exact to 64 bits; floating-point numbers are computed in double
-        precision and rounded once.
+        Dtype of the numbers; by default guessed from the arguments, with a UserWarning. Integers
+        are exact to 64 bits; others are computed in double precision and rounded once.
     allocator : callable, optional
         Allocator of the array; stream-ordered memory by default.
     stream : Stream, optional
@@ -155,7 +158,7 @@ def arange(
     Raises
     ------
     TypeError
-        The dtype is neither integer nor floating-point, or an argument is not a number.
+        The dtype cannot hold such numbers, or an argument is not a number.
     ValueError
         `step` is 0, or a number is not finite.
     OverflowError
@@ -176,91 +179,33 @@ def arange(
     first, by = 0 if first is None else first, 1 if by is None else by
     given = first, end, by
     is_whole = type(first) is type(end) is type(by) is int
+    convert: Any = int
     if not is_whole:
-        _check_real("arange", given)
-        is_whole = all(isinstance(number, numbers.Integral) for number in given)
-        first, end, by = map(int if is_whole else float, given)
+        for number in given:
+            if not isinstance(number, numbers.Complex):
+                raise TypeError(f"arange: expected numbers, got {number!r}")
+        converters = ((numbers.Integral, int), (numbers.Real, float), (numbers.Complex, complex))
+        convert = next(to for kind, to in converters if all(isinstance(one, kind) for one in given))
+        first, end, by = map(convert, given)
+        is_whole = convert is int
     if dtype is None:
         dtype = np.array(given).dtype
         if dtype != np.float32:
             warn(f"arange: the dtype was guessed to be {dtype}; name it")
     dtype = np.dtype(dtype)
-    if dtype.kind not in "iuf":
-        raise TypeError(f"dtype: expected integers or floating-point numbers, got {dtype}")
+    if dtype.kind not in ("c" if convert is complex else "iufc"):
+        kinds = "complex numbers" if convert is complex else "numbers"
+        raise TypeError(f"dtype: expected a dtype of {kinds}, got {dtype}")
     if by == 0:
         raise ValueError("step=0: expected a number other than 0")
     if is_whole:
         size = max(-((first - end) // by), 0)
     else:
-        if not math.isfinite((end - first) / by):
-            raise ValueError(f"arange: expected finite numbers, got {given}")
-        size = max(math.ceil((end - first) / by), 0)
+        size = _length(first, end, by)
         if dtype.kind in "iu":
             first, by = int(first), int(first + by) - int(first)
-    make = _reals if dtype.kind == "f" else _integers
+    make = _integers if dtype.kind in "iu" else _floats
     return make(extent("size", size), first, by, dtype, allocator, stream, device=device)
-
-
-def linspace(
-    start: float,
-    stop: float,
-    num: Int = 50,
-    endpoint: bool = True,
-    dtype: DTypeLike = np.float64,
-    allocator: AllocatorLike | None = None,
-    *,
-    device: Int | None = None,
-) -> core.GPUArray:
-    """Make an array of `num` evenly spaced numbers from `start` to `stop`.
-
-    Parameters
-    ----------
-    start, stop : float
-        First number and end of the interval.
-    num : int
-        Number of elements.
-    endpoint : bool
-        Include `stop` as the last number.
-    dtype : numpy.dtype
-        Dtype of floating-point numbers.
-    allocator : callable, optional
-        Allocator of the array; stream-ordered memory by default.
-    device : int or Device, optional
-        Device of the array; the current device by default.
-
-    Returns
-    -------
-    GPUArray
-        The numbers, an array with one axis.
-
-    Raises
-    ------
-    TypeError
-        The dtype is not floating-point, or an argument is not a number.
-
-    See Also
-    --------
-    arange : Choose the step instead of the number of elements.
-
-    Examples
-    --------
-    >>> from PyGPU import gpuarray
-    >>> gpuarray.linspace(0, 1, 5)
-    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
-    """
-    _check_real("linspace", (start, stop))
-    start, stop = float(start), float(stop)  # NumPy's small integers would wrap when subtracted
-    dtype, num = np.dtype(dtype), extent("num", num)
-    if dtype.kind != "f":
-        raise TypeError(f"dtype: expected floating-point numbers, got {dtype}")
-    parts = max(num - 1 if endpoint else num, 1)
-    step = (stop - start) / parts
-    if step == 0 and start != stop:  # too small for a number: divide first, as NumPy does
-        out = core.GPUArray(num, dtype, allocator, device=device)
-        _map("range_part", (start, stop - start, parts, stop), (_REAL,) * 4, (out,), None)
-        return out
-    end = stop if endpoint and num > 1 else None
-    return _reals(num, start, step, dtype, allocator, stop=end, device=device)
 
 
 def ones(
@@ -301,18 +246,23 @@ def ones(
 
 
 def ones_like(
-    other_ary: core.GPUArray, dtype: DTypeLike | None = None, order: OrderLike = "K"
+    other_ary: Any,
+    dtype: DTypeLike | None = None,
+    order: OrderLike = "K",
+    shape: Shape | None = None,
 ) -> core.GPUArray:
     """Make an array of ones with the shape of another array.
 
     Parameters
     ----------
-    other_ary : GPUArray
+    other_ary : GPUArray or array_like
         Array that sets shape, and by default dtype and order.
     dtype : numpy.dtype, optional
         Dtype of the array; that of `other_ary` by default.
     order : {"K", "A", "C", "F"}
         Memory order of the axes; "K" keeps that of `other_ary`.
+    shape : int or sequence of int, optional
+        Shape of the array; that of `other_ary` by default.
 
     Returns
     -------
@@ -325,7 +275,7 @@ def ones_like(
     >>> gpuarray.ones_like(gpuarray.zeros(2, "int32"))
     array([1, 1], dtype=int32)
     """
-    return full_like(other_ary, 1, dtype, order)
+    return full_like(other_ary, 1, dtype, order, shape)
 
 
 def full(
@@ -373,16 +323,17 @@ def full(
 
 
 def full_like(
-    other_ary: core.GPUArray,
+    other_ary: Any,
     fill_value: Any,
     dtype: DTypeLike | None = None,
     order: OrderLike = "K",
+    shape: Shape | None = None,
 ) -> core.GPUArray:
     """Make an array filled with one value, with the shape of another array.
 
     Parameters
     ----------
-    other_ary : GPUArray
+    other_ary : GPUArray or array_like
         Array that sets shape, and by default dtype and order.
     fill_value : scalar
         Value of every element.
@@ -390,6 +341,8 @@ def full_like(
         Dtype of the array; that of `other_ary` by default.
     order : {"K", "A", "C", "F"}
         Memory order of the axes; "K" keeps that of `other_ary`.
+    shape : int or sequence of int, optional
+        Shape of the array; that of `other_ary` by default.
 
     Returns
     -------
@@ -403,7 +356,7 @@ def full_like(
     array([[7, 7],
            [7, 7]], dtype=int32)
     """
-    return _with_value(core.empty_like(other_ary, dtype, order), fill_value)
+    return _with_value(core.empty_like(other_ary, dtype, order, shape), fill_value)
 
 
 def _with_value(array: core.GPUArray, value: Any) -> core.GPUArray:

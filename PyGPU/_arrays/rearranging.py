@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from PyGPU._arrays import joining
 from PyGPU._runtime import beside_first, core, require_array
 
 if TYPE_CHECKING:
-    from PyGPU._types import ArrayLike, Axis, Casting, DTypeLike, Int, OrderLike
+    from PyGPU._types import ArrayLike, Axis, Casting, DTypeLike, Int
 
 
 def _axes(axes: Any, ndim: int) -> list[int]:
@@ -302,43 +302,43 @@ def concatenate(
     return out
 
 
-def stack(arrays: Iterable[core.GPUArray], axis: Int = 0) -> core.GPUArray:
-    return joining.stack(_arrays(arrays), axis)
-
-
-def vstack(tup: Iterable[core.GPUArray]) -> core.GPUArray:
-    arrays = _arrays(tup)
-    return joining.concatenate([a.reshape(1, -1) if a.ndim < 2 else a for a in arrays], 0)
-
-
-def hstack(tup: Iterable[core.GPUArray]) -> core.GPUArray:
-    arrays = [a.reshape(1) if a.ndim == 0 else a for a in _arrays(tup)]
-    return joining.concatenate(arrays, 0 if arrays and arrays[0].ndim == 1 else 1)
-
-
-@beside_first
-def like(
-    other: core.GPUArray,
-    make: Callable[..., core.GPUArray],
-    dtype: DTypeLike | None,
-    order: OrderLike | None,
-    shape: Any,
+def stack(
+    arrays: Iterable[core.GPUArray],
+    axis: Int = 0,
+    out: core.GPUArray | None = None,
+    *,
+    dtype: DTypeLike | None = None,
+    casting: Casting = "same_kind",
 ) -> core.GPUArray:
-    """Return an array of another array's dtype, memory order, device and allocator.
+    arrays = _arrays(arrays)
+    if out is None and dtype is None and casting == "same_kind":
+        return joining.stack(arrays, axis)
+    if any(array.shape != arrays[0].shape for array in arrays):
+        raise ValueError(f"stack: expected equal shapes, got {[one.shape for one in arrays]}")
+    parts = [expand_dims(array, axis) for array in arrays]
+    axis = core._axis_index(axis, parts[0].ndim) if parts else axis
+    return concatenate(parts, axis, out, dtype=dtype, casting=casting)
 
-    `make` is ``core.empty`` or ``core.zeros``.
-    """
-    shape = tuple(map(operator.index, shape if np.iterable(shape) else (shape,)))
-    dtype = other.dtype if dtype is None else np.dtype(dtype)
-    order = "K" if order is None else order
-    is_fortran = other.flags.f_contiguous and not other.flags.c_contiguous
-    if order == "A" or (order == "K" and len(shape) != other.ndim):
-        order = "F" if order == "A" and is_fortran else "C"
-    if order != "K":
-        return make(shape, dtype, allocator=other.allocator, order=order)
-    axes = sorted(range(len(shape)), key=lambda axis: -abs(other.strides[axis]))
-    made = make(tuple(shape[axis] for axis in axes), dtype, allocator=other.allocator)
-    return made.transpose([axes.index(axis) for axis in range(len(shape))])
+
+def vstack(
+    tup: Iterable[core.GPUArray],
+    *,
+    dtype: DTypeLike | None = None,
+    casting: Casting = "same_kind",
+) -> core.GPUArray:
+    rows = [a.reshape(1, -1) if a.ndim < 2 else a for a in _arrays(tup)]
+    return concatenate(rows, 0, dtype=dtype, casting=casting)
+
+
+def hstack(
+    tup: Iterable[core.GPUArray],
+    *,
+    dtype: DTypeLike | None = None,
+    casting: Casting = "same_kind",
+) -> core.GPUArray:
+    arrays = [a.reshape(1) if a.ndim == 0 else a for a in _arrays(tup)]
+    axis = 0 if arrays and arrays[0].ndim == 1 else 1
+    return concatenate(arrays, axis, dtype=dtype, casting=casting)
 
 
 #: NumPy's functions, and the functions here that implement them.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU._arrays import fusion, reductions
-from PyGPU._arrays.functions import apply, into, magnitude, result_dtype
+from PyGPU._arrays import fusion, rearranging, reductions
+from PyGPU._arrays.functions import apply, into, magnitude
+from PyGPU._kernels import reduced_dtype
 from PyGPU._runtime import beside_first, core, require_array
 
 if TYPE_CHECKING:
@@ -73,7 +75,7 @@ def variance(
     # NumPy too gives NaN for 0 / 0, and an infinity for other numbers.
     result = apply("divide", total, max(0, count - ddof), out=total)
     if dtype is not None and compute.kind == "c":  # NumPy's variance is complex only on request
-        real = result_dtype(getattr(np, name), a.dtype, compute)
+        real = reduced_dtype(getattr(np, name), a.dtype, compute)
     return finished(name, result, real, out)
 
 
@@ -181,8 +183,31 @@ def nan_to_num(
     return x
 
 
+@fusion.fuse
+def _areas(width: Any, left: Any, right: Any) -> Any:
+    return width * (left + right) / 2.0
+
+
+@beside_first
+def trapezoid(
+    y: core.GPUArray, x: core.GPUArray | None = None, dx: float = 1.0, axis: Int = -1
+) -> core.GPUArray:
+    axis = core._axis_index(axis, require_array("y", y).ndim)
+    width: Any = dx
+    if x is not None:
+        along = axis if require_array("x", x).ndim > 1 else 0
+        width = rearranging.diff(x, axis=along)
+        if x.ndim == 1:
+            width = width.reshape(*(-1 if k == axis else 1 for k in range(y.ndim)))
+    before, after = (
+        y[(slice(None),) * axis + (part,)] for part in (slice(None, -1), slice(1, None))
+    )
+    return reductions.sum(_areas(width, before, after), axis=axis)
+
+
 #: NumPy's functions, and the functions here that implement them.
-FUNCTIONS = {
+FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     getattr(np, function.__name__): function
     for function in (ptp, count_nonzero, argmax, argmin, nan_to_num)
 }
+FUNCTIONS[getattr(np, "trapezoid" if hasattr(np, "trapezoid") else "trapz")] = trapezoid  # NumPy 1

@@ -2,7 +2,7 @@
 
 from PyGPU._kernels import types
 from PyGPU._kernels.operations import NAMES
-from PyGPU._kernels.promotion import COMPARISONS, promoted, result_dtypes
+from PyGPU._kernels.promotion import COMPARISONS, promoted, reduced_dtype, result_dtypes
 from PyGPU._kernels.text import axis_scan, compaction, counting, fused
 from PyGPU._kernels.text.common import accumulated
 from PyGPU._kernels.text.device_functions import helpers
@@ -19,6 +19,7 @@ __all__ = [
     "get_or_register_dtype",
     "helpers",
     "promoted",
+    "reduced_dtype",
     "result_dtypes",
     "types",
 ]

@@ -74,10 +74,13 @@ _EXPRESSIONS: dict[str, str | tuple[str, ...]] = {
     "isfinite": "a - a == a - a",
     "signbit": "copysign(A(1), a) < A(0)",
     # Ranges: a + index * b; range_to returns exactly d at the last index, c. range_part divides
-    # first, for steps b / c that are too small for a number.
+    # first, for steps b / c that are too small for a number. The index of `spaced`, where a range
+    # begins at each element of c, is an operand, and the step is b / d.
     "range": "a + place * b",
     "range_to": "place == c ? d : a + place * b",
+    "range_floor": "floor(place == c ? d : a + place * b)",
     "range_part": "place == c ? d : a + place / c * b",
+    "spaced": "b / d == B(0) ? a / d * b + c : a * (b / d) + c",
     # Parts
     "copy": "a",
     "real": "a.real()",
@@ -111,7 +114,7 @@ _EXPRESSIONS: dict[str, str | tuple[str, ...]] = {
 }
 _BEFORE = {"divmod": "const P_division<A> P_both = P_divmod(a, b);"}
 #: Operations whose operands are numbers and whose result is contiguous.
-INDEXED = frozenset(("range", "range_to", "range_part"))
+INDEXED = frozenset(("range", "range_to", "range_floor", "range_part"))
 _NEVER, _ALWAYS = "(void(a), false)", "(void(a), true)"  # void(a) avoids an unused operand
 # Signed overflow is undefined in C, and short integers are promoted to int: compute unsigned.
 _TO_UNSIGNED = "(unsigned long long)"

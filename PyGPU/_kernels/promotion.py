@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from PyGPU._runtime import core
+
 if TYPE_CHECKING:
     from PyGPU._types import DType, DTypeLike, DTypes, Kind
 
@@ -31,6 +33,20 @@ def result_dtypes(function: Callable[..., Any], kinds: tuple[Kind, ...], **setti
         warnings.simplefilter("ignore")
         answer = function(*map(_stand_in, kinds), **settings)
     return tuple([one.dtype for one in (answer if isinstance(answer, tuple) else (answer,))])
+
+
+@functools.lru_cache(maxsize=1024)
+def reduced_dtype(function: Callable[..., Any], own: DType, dtype: DType | None) -> DType:
+    """Return the dtype that a reduction of NumPy, such as numpy.sum, gives for a dtype of arrays.
+
+    ValueError if the dtype has no arithmetic.
+    """
+    try:
+        found: DType = function(np.zeros(1, own), dtype=dtype).dtype
+    except TypeError:
+        core._dtype_code(own)  # raises ValueError for a dtype without arithmetic
+        raise
+    return found
 
 
 def dtype_of_kind(kind: Kind) -> DType:

@@ -126,6 +126,8 @@ def _advice(dtype: DType) -> str:
         return "; PyGPU.tools.get_or_register_dtype(name, dtype) gives it a name in C"
     if not dtype.isnative:
         return "; convert the array before to_gpu(): .astype(dtype.newbyteorder('='))"
+    if dtype.kind in "Mm":
+        return "; compute with a.view('int64'), in which NaT is the least number"
     return ""
 
 

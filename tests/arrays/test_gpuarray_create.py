@@ -8,7 +8,7 @@ from strategies import DTYPES, arrays, assert_same, counted_strides, indices, pa
 
 import PyGPU
 from PyGPU import gpuarray
-from PyGPU.gpuarray import GPUArray, to_gpu
+from PyGPU.gpuarray import GPUArray, empty_like, to_gpu, to_gpu_async, zeros_like
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_like_another_array_by_default():
         assert make(other).dtype == np.int16
         assert make(other).strides == other.strides
         with pytest.raises(TypeError):
-            make(np.zeros(3))
+            make(object())
 
 
 @pytest.mark.parametrize("order", ["c", "K", "A", "", "CF", "C "])
@@ -294,3 +294,38 @@ def test_subclasses():
         assert type(plain) is GPUArray
     assert named[1:].base is named
     assert to_gpu(named).get().sum() == 6
+
+
+@pytest.mark.parametrize(
+    "value", [3.5, 7, 1j, True, [1, 2], [[1.5], [2]], (1, 2j), np.float32(3)], ids=str
+)
+def test_numbers_and_nested_lists(value):
+    expected = np.asarray(value)
+    assert_same(to_gpu(value).get(), expected)
+    assert_same(zeros_like(value).get(), np.zeros_like(expected))
+    assert empty_like(value).shape == expected.shape and empty_like(value, "i4").dtype == np.int32
+    for wrong in (object(), "text", None, {1: 2}):
+        with pytest.raises(TypeError, match="to_gpu: ary: expected a numpy"):
+            to_gpu(wrong)
+        with pytest.raises(TypeError, match="other_ary: expected a GPUArray or an array_like, got"):
+            zeros_like(wrong)
+    with pytest.raises(ValueError, match="inhomogeneous"):
+        to_gpu([[1, 2], [3]])
+    with pytest.raises(TypeError, match="to_gpu: ary: expected a numpy"):
+        to_gpu_async([1, 2])
+
+
+@pytest.mark.parametrize("order", ["K", "A", "C", "F"])
+def test_shapes_of_arrays_like_others(order):
+    x = np.empty((2, 3, 4), "f4").transpose(1, 0, 2)
+    for host in (x, np.asfortranarray(x), x[:, ::-1]):
+        a = to_gpu(host)
+        for shape in ((5, 6, 7), (4, 3), 5, (), (0, 2, 1)):
+            expected = np.empty_like(a.get(), shape=shape, order=order)
+            for made in (
+                empty_like(a, order=order, shape=shape),
+                zeros_like(host, order=order, shape=shape),
+            ):
+                assert made.shape == expected.shape
+                assert made.strides == expected.strides or not expected.size
+    assert (zeros_like(x, shape=3).get() == 0).all()

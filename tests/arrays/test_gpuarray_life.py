@@ -70,7 +70,7 @@ def test_calls_that_fail_keep_nothing():
             lambda: array.set(np.zeros(6, "i4")),
             lambda: array.get(np.zeros(7)),
             lambda: array.__setitem__(slice(None), object()),
-            lambda: to_gpu([1]),
+            lambda: to_gpu({1}),
             lambda: GPUArray(3, allocator=lambda nbytes: None),
         ]
         for call in calls:

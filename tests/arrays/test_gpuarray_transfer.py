@@ -254,9 +254,12 @@ class Arraylike:
 )
 def test_wrong_types(wrong):
     array = gpuarray.zeros(3)
-    for call in (array.set, array.get, to_gpu, gpuarray.to_gpu_async, array.set_async):
+    for call in (array.set, array.get, gpuarray.to_gpu_async, array.set_async):
         with pytest.raises(TypeError):
             call(wrong)
+    if not isinstance(wrong, (list, tuple, float)):  # of which to_gpu makes an ndarray
+        with pytest.raises(TypeError, match="to_gpu: ary: expected a numpy"):
+            to_gpu(wrong)
 
 
 def test_missing_and_unknown_arguments():

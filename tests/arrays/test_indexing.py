@@ -221,18 +221,6 @@ def test_values_that_cannot_be_assigned():
     assert not array.get().any()
 
 
-@pytest.mark.parametrize("key", ["a", (0, "a"), (slice(1, 3), "b")])
-def test_fields_are_on_the_host(key):
-    array = to_gpu(np.zeros((4, 3), [("a", "f4"), ("b", "i4")]))
-    name = key if isinstance(key, str) else key[1]
-    with pytest.raises(
-        IndexError, match=rf"select fields of structures on the host: a.get\(\)\['{name}'\]"
-    ):
-        array[key]
-    with pytest.raises(IndexError, match="fields of structures on the host"):
-        array[key] = 1
-
-
 WRONG = [3, -4, 2**31 - 1, -(2**31), 2**40]
 
 

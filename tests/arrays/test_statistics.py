@@ -73,6 +73,43 @@ def test_dtype_and_out():
         close(np.var(a.astype(code), 0, dtype), expected, 1e-5)
 
 
+@pytest.mark.parametrize("code", "efd")
+def test_variances_of_numbers_whose_differences_overflow(code):
+    """As NumPy's, they are infinite, and NaN only if an element is infinite or NaN."""
+    most = np.finfo(code).max
+    rng = np.random.default_rng(3)
+    for numbers in ([most, -most, 1], [most, -most, np.inf], [1, np.nan, -most], [most / 2, -most]):
+        for shape in [(2,), (33, 40), (7, 300), (300, 7), (70000,)]:
+            x = rng.choice(np.array(numbers, code), shape)
+            for axis in (None, *range(x.ndim)):
+                got = np.var(to_gpu(x), axis=axis).get()
+                alike = x.min(axis) == x.max(axis)
+                is_nan = ~np.isfinite(x).all(axis)
+                np.testing.assert_array_equal(np.isnan(got), is_nan)
+                assert (np.isinf(got) | is_nan | alike).all()
+
+
+@pytest.mark.parametrize("code", "bifdFD?")
+def test_trapezoid(code):
+    trapezoid = getattr(np, "trapezoid", None) or np.trapz
+    rng = np.random.default_rng(1)
+    for shape, axis in [((7,), -1), ((3, 5), 0), ((1, 4), 0), ((0, 3), 1), ((2, 3, 4), -2)]:
+        y = (rng.normal(size=shape) * 5).astype(code)
+        for keywords in (
+            {},
+            {"dx": 2},
+            {"x": np.arange(shape[axis]) ** 2.0},
+            {"x": rng.normal(size=shape)},
+        ):
+            on_device = {k: to_gpu(v) if np.ndim(v) else v for k, v in keywords.items()}
+            expected = trapezoid(y, axis=axis, **keywords)
+            got = trapezoid(to_gpu(y), axis=axis, **on_device).get()
+            np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
+            assert got.dtype == np.asarray(expected).dtype
+    with pytest.raises(TypeError, match="x: expected a GPUArray"):
+        trapezoid(to_gpu(np.ones(3)), x=np.ones(3))
+
+
 @pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 3), (1,), ()])
 def test_few_elements(shape):
     x = np.zeros(shape)

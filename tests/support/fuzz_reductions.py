@@ -174,6 +174,15 @@ class Reductions:
         source, target = (self.rng.sample(range(array.ndim), count) for _ in range(2))
         return f"np.moveaxis({text}, {source}, {target})"
 
+    def _linspace(self, text, array):
+        if not array.ndim or (array.dtype.kind in "fc" and not (np.abs(array) < 1000).all()):
+            return  # NumPy computes in the dtype of the ends, and overflows earlier
+        num, stop = self.rng.randint(0, 6), self.rng.randint(-9, 9)
+        ends = self.one([f"{text}, {stop}", f"{stop}, {text}"])
+        arguments = f"endpoint={self.often(60)}, axis={self.one([0, -1, 1])}"
+        scale = f"np.max(size({text}), initial={abs(stop)})"
+        self.give(f"np.linspace({ends}, {num}, {arguments})", None, 16, scale)
+
     def _several(self, text):
         """Return the operand and up to two variables, as texts."""
         others = [name for name in self.names() if self.arrays[name].size < 10_000]

@@ -54,7 +54,7 @@ STATISTICS = (
 ACCUMULATIONS = ("cumsum", "cumprod", "nancumsum", "nancumprod")
 REARRANGEMENTS = (
     *("diff", "roll", "flip", "rot90", "tile", "repeat", "squeeze", "expand_dims"),
-    *("moveaxis", "vstack", "hstack", "concatenate", "like"),
+    *("moveaxis", "vstack", "hstack", "concatenate", "like", "linspace"),
 )
 
 

@@ -114,7 +114,7 @@ typedef {real.computed} P_real;
 struct A {{ P_real from, sum, squares; P_index count; }};
 typedef {result.stored} R;
 // As in NumPy, squares that overflow are infinite: NaN results from elements that are infinite or
-// NaN only. Where the sum of differences overflows, the squares do; they alone tell it from then on.
+// NaN only. The squares overflow where the sum of differences does, which is 0 from then on.
 __device__ inline bool P_is_finite(const P_real &x) {{ return x - x == 0; }}
 __device__ inline void P_overflow(A &a, const P_real &item) {{
   a.sum = 0;

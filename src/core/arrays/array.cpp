@@ -1,6 +1,7 @@
 // Core of GPUArray. See array.h.
 #include "PyGPU/arrays/array.h"
 
+#include <numeric>
 #include <stdexcept>
 
 #include "PyGPU/runtime/capture.h"
@@ -92,11 +93,30 @@ void* Array::dense_start() const {
   return layout_.contiguous() ? data_ : data_ + layout_.canonical().offset;
 }
 
+namespace {
+
+Index common_divisor_of_strides(const Layout& layout) {
+  Index divisor = 0;
+  for (int axis = 0; axis < layout.ndim(); ++axis)
+    if (layout.shape()[axis] > 1) divisor = std::gcd(divisor, layout.strides()[axis]);
+  return divisor;
+}
+
+}  // namespace
+
 bool Array::overlaps(const Array& other) const {
   if (!data_ || !other.data_) return false;
   const auto [low, high] = layout_.extent();
   const auto [other_low, other_high] = other.layout_.extent();
-  return data_ + low < other.data_ + other_high && other.data_ + other_low < data_ + high;
+  if (data_ + low >= other.data_ + other_high || other.data_ + other_low >= data_ + high)
+    return false;
+  // Elements of interleaved arrays, such as two fields of structures, are apart in each period.
+  const Index period =
+      std::gcd(common_divisor_of_strides(layout_), common_divisor_of_strides(other.layout_));
+  if (period == 0) return true;
+  const Index distance = ((other.data_ - data_) % period + period) % period;
+  return distance < Index(layout_.itemsize()) ||
+         distance + Index(other.layout_.itemsize()) > period;
 }
 
 void Array::fill_bytes(char value, const StreamRef& stream) const {

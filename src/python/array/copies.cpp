@@ -47,12 +47,6 @@ Axes shape_of(const py::array& array) {
   return shape;
 }
 
-Layout layout_of(const py::array& array, std::size_t itemsize) {
-  Axes strides;
-  for (py::ssize_t axis = 0; axis < array.ndim(); ++axis) strides.push_back(array.strides(axis));
-  return Layout(shape_of(array), strides, itemsize);
-}
-
 void warn(PyObject* category, const std::string& text) {
   hook(Hook::warn)(text, py::handle(category));
 }
@@ -169,9 +163,21 @@ constexpr std::size_t few_calls = 4;
 
 }  // namespace
 
+Layout layout_of(const py::array& host, std::size_t itemsize) {
+  Axes strides;
+  for (py::ssize_t axis = 0; axis < host.ndim(); ++axis) strides.push_back(host.strides(axis));
+  return Layout(shape_of(host), strides, itemsize);
+}
+
 void set_from_host(const GPUArray& array, const py::array& source, const StreamRef* stream) {
   if (!source.dtype().equal(array.dtype)) throw py::value_error(type_text("set", source, array));
   const py::array host = reshaped_like(array, source, PyExc_UserWarning, "set");
+  if (array.has_hidden_fields) {
+    const std::vector<py::object> values = values_of_fields(array, host);
+    std::size_t k = 0;
+    for (const GPUArray& field : each_field(array)) set_from_host(field, values[k++], stream);
+    return;
+  }
   keep_for_graph(host);
   keep_for_graph(array);
   const GPUArray now = array;  // a snapshot: another thread may set the gpudata of `array`
@@ -203,6 +209,12 @@ GPUArray reshaped_like(const GPUArray& array, const GPUArray& source, const Stre
 void set_from_device(const GPUArray& array, const GPUArray& source, const StreamRef* stream) {
   array.core.require_alive();
   source.core.require_alive();
+  if (array.has_hidden_fields) {
+    const std::vector<GPUArray> sources = each_field(source);
+    std::size_t k = 0;
+    for (const GPUArray& field : each_field(array)) set_from_device(field, sources[k++], stream);
+    return;
+  }
   keep_for_graph(array);
   keep_for_graph(source);
   if (array.core.overlaps(source.core)) {
@@ -219,6 +231,13 @@ void set_from_device(const GPUArray& array, const GPUArray& source, const Stream
     return;
   const NoGil without = release_gil();
   array.core.copy_from(source.core, stream ? *stream : default_stream());
+}
+
+// Return true for a view of several fields of an ndarray, with bytes of others between them.
+bool hides_fields(const py::array& host) {
+  if (host.dtype().kind() != 'V') return false;
+  const py::object base = host.attr("base");
+  return py::isinstance<py::array>(base) && !py::object(base.attr("dtype")).equal(host.dtype());
 }
 
 py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelocked,
@@ -247,6 +266,10 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
   if (!target.dtype().equal(array.dtype)) throw py::type_error(type_text("get", target, array));
   if (!target.writeable())
     throw py::value_error("get: ary is read-only; expected a writable ndarray");
+  if (hides_fields(target)) {
+    numpy().attr("copyto")(target, get_to_host(array, py::none(), pagelocked, stream));
+    return target;
+  }
   py::array host = reshaped_like(array, target, PyExc_DeprecationWarning, "get");
   if (!host.is(target) && array.layout().size() > 0 &&
       !numpy().attr("may_share_memory")(host, target).cast<bool>())
@@ -277,6 +300,15 @@ GivenDevice ArgumentConverter<GivenDevice>::read(PyObject* value,
   return {true, use_device(device)};
 }
 
+py::object as_ndarray(const py::object& source) {
+  if (py::isinstance<py::array>(source)) return source;
+  PyObject* const object = source.ptr();
+  const bool is_value = PyFloat_Check(object) || PyLong_Check(object) || PyComplex_Check(object) ||
+                        PyList_Check(object) || PyTuple_Check(object) ||
+                        PyObject_IsInstance(object, numpy().attr("generic").ptr()) == 1;
+  return is_value ? numpy().attr("asarray")(source) : py::object();
+}
+
 GPUArray to_gpu(const py::object& source, const py::object& allocator, const StreamRef* stream,
                 bool is_device_given) {
   if (const GPUArray* const array = gpuarray_in(source.ptr())) {
@@ -285,10 +317,13 @@ GPUArray to_gpu(const py::object& source, const py::object& allocator, const Str
     set_from_device(copy, *array, stream);
     return copy;
   }
-  if (!py::isinstance<py::array>(source))
+  // A copy on a stream needs memory that outlives the call.
+  const bool is_ready = stream && py::isinstance<py::array>(source);
+  const py::object given = stream ? (is_ready ? source : py::object()) : as_ndarray(source);
+  if (!given)
     throw py::type_error("to_gpu: ary: expected a numpy.ndarray, got " +
                          repr_of(py::type::of(source)) + "; use numpy.asarray() first");
-  const auto host = py::reinterpret_borrow<py::array>(source);
+  const auto host = py::reinterpret_borrow<py::array>(given);
   const py::object dtype = dtype_of(host.dtype());
   const GPUArray array = new_array(layout_of(host, itemsize_of(dtype)).k_order(), dtype, allocator);
   set_from_host(array, host, stream);

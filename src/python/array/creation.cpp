@@ -28,24 +28,36 @@ GPUArray zeros(const py::object& shape, const py::object& dtype, const py::objec
   return zeroed(new_array(Layout(lengths, itemsize_of(type), order), type, allocator));
 }
 
-GPUArray empty_like(const GPUArray& other, const py::object& dtype, const std::string& order) {
-  const py::object type = dtype.is_none() ? other.dtype : dtype_of(dtype);
+// Return a layout by the name of an order. "K" is the order of another layout's axes in memory, "A"
+// is "F" for one that is contiguous in that order alone.
+Layout layout_like(const Layout& other, const Axes& shape, std::size_t itemsize,
+                   const std::string& order) {
+  if (order == "K") {
+    if (shape.size() != other.ndim()) return Layout(shape, itemsize);
+    return Layout(shape, other.strides(), itemsize).k_order(itemsize);
+  }
+  if (order != "A") return Layout(shape, itemsize, order_of(py::str(order)));
+  const bool is_fortran = other.f_contiguous() && !other.c_contiguous();
+  return Layout(shape, itemsize, is_fortran ? Order::f : Order::c);
+}
+
+GPUArray empty_like(const py::object& other, const py::object& dtype, const std::string& order,
+                    const py::object& shape) {
+  const GPUArray* const array = gpuarray_in(other.ptr());
+  const py::object host = array ? py::object() : as_ndarray(other);
+  if (!array && !host)
+    throw py::type_error("other_ary: expected a GPUArray or an array_like, got " + repr_of(other));
+  const py::object own = array ? array->dtype : dtype_of(host.attr("dtype"));
+  const py::object type = dtype.is_none() ? own : dtype_of(dtype);
   if (!type.attr("subdtype").is_none())
     throw py::type_error("dtype=" + text_of(type) +
                          ": a subarray dtype; expected a dtype without a shape of its own");
-  const std::size_t itemsize = itemsize_of(type);
-  const Layout& layout = other.layout();
-  Layout like;
-  if (order == "K") {
-    like = layout.k_order(itemsize);
-  } else if (order == "A") {
-    const bool fortran = layout.f_contiguous() && !layout.c_contiguous();
-    like = Layout(layout.shape(), itemsize, fortran ? Order::f : Order::c);
-  } else {
-    like = Layout(layout.shape(), itemsize, order_of(py::str(order)));
-  }
-  const DeviceGuard here = use_device_of(other.core);
-  return new_array(like, type, other.allocator);
+  const Layout model = array ? array->layout()
+                             : layout_of(py::reinterpret_borrow<py::array>(host), itemsize_of(own));
+  const Axes lengths = shape.is_none() ? model.shape() : axes_of(shape, "shape");
+  const Layout layout = layout_like(model, lengths, itemsize_of(type), order);
+  const DeviceGuard here = array ? use_device_of(array->core) : DeviceGuard();
+  return new_array(layout, type, array ? array->allocator : py::none());
 }
 
 }  // namespace
@@ -60,8 +72,9 @@ void bind_creation(py::module_& m) {
 
 Parameters
 ----------
-ary : numpy.ndarray or GPUArray
-    Source of any dtype without Python objects, and of any strides.
+ary : array_like or GPUArray
+    Source of any dtype without Python objects, and of any strides: an ndarray, a number, or nested
+    lists of numbers, of which numpy.asarray makes one.
 allocator : callable, optional
     Function of a number of bytes that returns an address; None uses the memory pool.
 device : int or Device, optional
@@ -75,7 +88,7 @@ GPUArray
 Raises
 ------
 TypeError
-    If ``ary`` is no ndarray, or its dtype holds Python objects.
+    If ``ary`` is none of these, or its dtype holds Python objects.
 
 See Also
 --------
@@ -174,13 +187,16 @@ array([[0, 0],
 
 Parameters
 ----------
-other_ary : GPUArray
+other_ary : GPUArray or array_like
     Array whose shape, device and allocator the new array has.
 dtype : numpy.dtype or anything numpy.dtype accepts, optional
     Dtype of the elements; None is the dtype of ``other_ary``.
 order : {'K', 'A', 'C', 'F'}, optional
-    Order of the axes in memory. 'K' keeps the order of ``other_ary``. 'A' is 'F' for an array that
-    is contiguous in that order alone, else 'C'.
+    Order of the axes in memory. 'K' keeps the order of ``other_ary``; it is 'C' for a shape with
+    another number of axes. 'A' is 'F' for an array that is contiguous in that order alone, else
+    'C'.
+shape : int or sequence of int, optional
+    Shape of the new array; None is the shape of ``other_ary``.
 
 Returns
 -------
@@ -204,21 +220,22 @@ Examples
 >>> b.shape, b.dtype, b.flags.f_contiguous
 ((2, 3), dtype('int32'), True)
 )doc",
-      {{"other_ary"}, {"dtype", none}, {"order", "K"}});
+      {{"other_ary"}, {"dtype", none}, {"order", "K"}, {"shape", none}});
   def(m, "zeros_like",
-      [](const GPUArray& other, const py::object& dtype, const std::string& order) {
-        return zeroed(empty_like(other, dtype, order));
-      },
+      [](const py::object& other, const py::object& dtype, const std::string& order,
+         const py::object& shape) { return zeroed(empty_like(other, dtype, order, shape)); },
       R"doc(Return a new array of zeros with the shape of another array.
 
 Parameters
 ----------
-other_ary : GPUArray
+other_ary : GPUArray or array_like
     Array whose shape, device and allocator the new array has.
 dtype : numpy.dtype or anything numpy.dtype accepts, optional
     Dtype of the elements; None is the dtype of ``other_ary``.
 order : {'K', 'A', 'C', 'F'}, optional
     Order of the axes in memory; see empty_like.
+shape : int or sequence of int, optional
+    Shape of the new array; None is the shape of ``other_ary``.
 
 Returns
 -------
@@ -235,7 +252,7 @@ Examples
 >>> gpuarray.zeros_like(gpuarray.empty(3, "int32"))
 array([0, 0, 0], dtype=int32)
 )doc",
-      {{"other_ary"}, {"dtype", none}, {"order", "K"}});
+      {{"other_ary"}, {"dtype", none}, {"order", "K"}, {"shape", none}});
 }
 
 }  // namespace PyGPU::python

@@ -28,6 +28,7 @@ struct GPUArray {
   bool rereads_address = false;       // read the address of gpudata again at each use
   bool covers_base = false;           // a permuted view of all of `base`, which shares its gpudata
   bool is_comparison_result = false;  // numbers 0 and 1 of a comparison: refused as indices
+  bool has_hidden_fields = false;     // a view of several fields: others lie between them
 
   const Layout& layout() const { return core.layout(); }
 };
@@ -143,6 +144,10 @@ void set_from_device(const GPUArray& array, const GPUArray& source, const Stream
 py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelocked,
                        const StreamRef* stream);
 GPUArray copy_of(const GPUArray& array, const StreamRef* stream = nullptr);
+// Return a NumPy scalar, number, list or tuple as numpy.asarray does; an ndarray as it is. Null for
+// other objects.
+py::object as_ndarray(const py::object& source);
+Layout layout_of(const py::array& host, std::size_t itemsize);
 GPUArray to_gpu(const py::object& source, const py::object& allocator, const StreamRef* stream,
                 bool is_device_given = false);
 // Argument `device` of the functions that create arrays: the device is current until the function
@@ -157,6 +162,15 @@ struct ArgumentConverter<GivenDevice> {
 };
 
 GPUArray transpose(const py::object& self, const py::object& axes);
+
+// Return true for the name of a field, and for a list of names.
+bool is_field_key(PyObject* key);
+// Return the view of one field, or of several, of a structured array.
+GPUArray fields_at(PyObject* self, const GPUArray& array, PyObject* key);
+std::vector<GPUArray> each_field(const GPUArray& array);
+// Return what an assignment of `value` to a view of several fields assigns to each. Structures and
+// tuples have one value for each field, by position; others are assigned to every field.
+std::vector<py::object> values_of_fields(const GPUArray& array, const py::object& value);
 
 void add_indexing(Slots& slots);
 

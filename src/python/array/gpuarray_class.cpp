@@ -52,6 +52,7 @@ GPUArray view_as(const py::object& self, const py::object& dtype) {
     throw py::type_error("view: dtype=" + text_of(type) +
                          ": a subarray dtype; expected a dtype without a shape of its own");
   GPUArray view = view_of(self, array.layout().view(itemsize_of(type)));
+  view.has_hidden_fields &= type.equal(view.dtype);
   view.dtype = type;
   return view;
 }

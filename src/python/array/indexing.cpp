@@ -10,12 +10,9 @@ namespace PyGPU::python {
 namespace {
 
 [[noreturn]] void not_an_index(py::handle item) {
-  const std::string text = repr_of(item);
   throw py::index_error("expected ints, slices, '...', None, masks or arrays of integers, got " +
-                        text +
-                        (PyUnicode_Check(item.ptr())
-                             ? "; select fields of structures on the host: a.get()[" + text + "]"
-                             : ""));
+                        repr_of(item) +
+                        (PyUnicode_Check(item.ptr()) ? "; a[name] selects a field alone" : ""));
 }
 
 // Return an index. Ints beyond 64 bits are clipped, as for Python's own sequences.
@@ -126,6 +123,12 @@ void assign_element(const GPUArray& target, const py::object& value) {
 }
 
 void assign(const GPUArray& target, const py::object& value) {
+  if (target.has_hidden_fields) {
+    const std::vector<py::object> values = values_of_fields(target, value);
+    std::size_t k = 0;
+    for (const GPUArray& field : each_field(target)) assign(field, values[k++]);
+    return;
+  }
   if (const GPUArray* source = gpuarray_in(value.ptr())) return assign_array(target, *source);
   if (py::isinstance<py::array>(value) && py::reinterpret_borrow<py::array>(value).ndim() > 0) {
     if (!py::object(value.attr("dtype")).equal(target.dtype))
@@ -149,6 +152,7 @@ PyObject* get_item(PyObject* self, PyObject* key) {
       [&] {
         std::vector<IndexItem> items;
         const GPUArray& array = *gpuarray_in(self);
+        if (is_field_key(key)) return wrap(fields_at(self, array, key)).release().ptr();
         if (index_items(items, key)) return wrap(view_at(self, array, items)).release().ptr();
         GPUArray chosen({}, py::none(), py::none());
         if (select_by_array(array, key, chosen)) return wrap(std::move(chosen)).release().ptr();
@@ -172,17 +176,31 @@ PyObject* item(PyObject* self, Py_ssize_t number) {
       static_cast<PyObject*>(nullptr));
 }
 
+// Assign to the elements that masks and index arrays select in a view of several fields.
+void assign_to_each_field(const GPUArray& array, PyObject* key, const py::object& value) {
+  const std::vector<py::object> values = values_of_fields(array, value);
+  std::size_t k = 0;
+  for (GPUArray& field : each_field(array)) {
+    const py::object target = wrap(std::move(field));
+    if (PyObject_SetItem(target.ptr(), key, values[k++].ptr())) throw py::error_already_set();
+  }
+}
+
+void set_part(PyObject* self, PyObject* key, const py::object& value) {
+  std::vector<IndexItem> items;
+  const GPUArray& array = *gpuarray_in(self);
+  if (is_field_key(key)) return assign(fields_at(self, array, key), value);
+  if (index_items(items, key)) return assign(view_at(self, array, items), value);
+  if (array.has_hidden_fields) return assign_to_each_field(array, key, value);
+  if (!assign_by_array(array, key, value))
+    hook(Hook::set_item)(py::handle(self), py::handle(key), value);
+}
+
 int set_item(PyObject* self, PyObject* key, PyObject* value) {
   return guarded(
       [&] {
         if (!value) throw py::type_error("del a[index]: elements of a GPUArray cannot be deleted");
-        std::vector<IndexItem> items;
-        const GPUArray& array = *gpuarray_in(self);
-        if (index_items(items, key)) {
-          assign(view_at(self, array, items), py::reinterpret_borrow<py::object>(value));
-        } else if (!assign_by_array(array, key, py::reinterpret_borrow<py::object>(value))) {
-          hook(Hook::set_item)(py::handle(self), py::handle(key), py::handle(value));
-        }
+        set_part(self, key, py::reinterpret_borrow<py::object>(value));
         return 0;
       },
       -1);

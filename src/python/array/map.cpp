@@ -197,6 +197,27 @@ void launch_with_copies(const Map& map, const StreamRef& stream) {
   launch(copied, stream);
 }
 
+// Launch with aligned arrays in place of the results that are not aligned, such as fields of packed
+// structures, and copy them there. A kernel writes every element of its results.
+void launch_apart(const Map& map, const StreamRef& stream) {
+  std::vector<GPUArray> snapshot;
+  snapshot.reserve(2 * max_arrays);
+  const auto add = [&](const GPUArray& array) { return &snapshot.emplace_back(array); };
+  Map apart = map;
+  for (int i = 0; i < map.operands; ++i)
+    if (map.operand[i].array) apart.operand[i].array = add(*map.operand[i].array);
+  const GPUArray* results[max_results];
+  for (int i = 0; i < map.results; ++i) {
+    const GPUArray& result = *(results[i] = add(*map.result[i]));
+    const bool is_ready = is_aligned(result.core, code_of(result.dtype));
+    apart.result[i] =
+        is_ready ? results[i] : add(scratch_array(result.layout().k_order(), result.dtype, stream));
+  }
+  launch(apart, stream);
+  for (int i = 0; i < map.results; ++i)
+    if (apart.result[i] != results[i]) set_from_device(*results[i], *apart.result[i], &stream);
+}
+
 }  // namespace
 
 void launch(const Map& map, const StreamRef& stream) {
@@ -224,12 +245,13 @@ void launch(const Map& map, const StreamRef& stream) {
     addresses[arrays] = array.address();
     arguments[given++] = &addresses[arrays++];
   };
+  for (int i = 0; i < map.results; ++i)
+    for (int k = 0; k < i; ++k)
+      if (map.result[i]->core.overlaps(map.result[k]->core))
+        throw py::value_error("out: the results overlap in memory; expected separate arrays");
   for (int i = 0; i < map.results; ++i) {
     const GPUArray& result = *map.result[i];
-    require_aligned(result.core, code_of(result.dtype));
-    for (int k = 0; k < i; ++k)
-      if (result.core.overlaps(map.result[k]->core))
-        throw py::value_error("out: the results overlap in memory; expected separate arrays");
+    if (!is_aligned(result.core, code_of(result.dtype))) return launch_apart(map, stream);
     add(result.layout(), result.core);
     keep_for_graph(result);
   }

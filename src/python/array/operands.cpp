@@ -65,14 +65,27 @@ int find_code(const py::object& dtype) {
   return -1;
 }
 
+namespace {
+
+// Return advice for arrays whose dtype has no arithmetic.
+std::string advice_for(const py::object& dtype) {
+  if (const py::object names = dtype.attr("names"); !names.is_none() && py::len(names) > 0)
+    return "; select a field: a[" + repr_of(names[py::int_(0)]) + "]";
+  if (!dtype.attr("isnative").cast<bool>())
+    return "; convert the array before to_gpu(): .astype(dtype.newbyteorder('='))";
+  const char kind = py::reinterpret_borrow<py::dtype>(dtype).kind();
+  if (kind == 'M' || kind == 'm')
+    return "; compute with a.view('int64'), in which NaT is the least number";
+  return "";
+}
+
+}  // namespace
+
 int code_of(const py::object& dtype) {
   const int code = find_code(dtype);
   if (code < 0)
     throw py::value_error("unable to map dtype '" + text_of(dtype) + "': it has no arithmetic" +
-                          (dtype.attr("isnative").cast<bool>()
-                               ? ""
-                               : "; convert the array before to_gpu(): "
-                                 ".astype(dtype.newbyteorder('='))"));
+                          advice_for(dtype));
   return code;
 }
 

@@ -198,6 +198,8 @@ PyGPU.errors.ArgumentError
       "Call `work`, which enqueues work on the stream that uses the memory of these arrays.",
       {{"stream"}, {"arrays"}, {"work"}});
   def(m, "_operation", &operation_named, "Return the number of an operation.", {{"name"}});
+  def(m, "_dtype_code", &code_of,
+      "Return the number of a dtype. ValueError for a dtype without arithmetic.", {{"dtype"}});
   static PyMethodDef methods[] = {
       fast_row("_apply", &apply,
                PYGPU_SIGNATURE("_apply(operation, operands, stream, allocator, out)")),
