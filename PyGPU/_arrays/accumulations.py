@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from PyGPU._kernels import accumulated, axis_scan, reduced_dtype
 from PyGPU._runtime import beside_first, capabilities, core, hooks, require_array, state
 
 if TYPE_CHECKING:
-    from PyGPU._types import DType, DTypeLike, Int
+    from PyGPU._types import Block, DType, DTypeLike, Int
 
 _NEUTRAL = {"+": "0", "*": "1"}
 
@@ -37,18 +37,20 @@ def _lines(x: DType, to: DType, operation: str, skips_nan: bool) -> Program:
     return Program(text, rows="PPqqIPP", columns="PPqqqqIPP", carries="PqI")
 
 
-def _along(
-    a: core.GPUArray, axis: int, to: DType, operation: str, skips_nan: bool
-) -> core.GPUArray:
-    """Return a new array of `to`, in C order, accumulated along an axis."""
-    x = in_c_order(a)
-    out = core.GPUArray(x.shape, to)
-    if not x.size:
-        return out
-    rows, columns, carries = _lines(x.dtype, to, operation, skips_nan)()
-    length = x.shape[axis]
-    inner = math.prod(x.shape[axis + 1 :])
-    lines = x.size // length
+class _Plan(NamedTuple):
+    """How the lines along an axis are accumulated: each at once, or in chunks."""
+
+    lines: int
+    chunks: int  # of each line
+    by_rows: bool  # a block for each line or chunk of adjacent elements; else a thread
+    block: Block
+    each: tuple[int, ...]  # sizes that the kernel takes
+
+
+@functools.lru_cache(maxsize=1024)
+def _plan(shape: tuple[int, ...], axis: int, device_key: int) -> _Plan:
+    length, inner = shape[axis], math.prod(shape[axis + 1 :])
+    lines = math.prod(shape) // length
     by_rows = inner == 1 and length > 16 and not capabilities.runs_threads_serially
     # A chunk is worth its launch from some thousand elements on, and a device is busy with eight
     # blocks on each multiprocessor.
@@ -60,22 +62,40 @@ def _along(
         chunks = min(-(-busy * (1 if by_rows else threads) // lines), chunks)
         chunk = -(-length // (chunks * tile)) * tile if by_rows else -(-length // chunks)
     chunks = -(-length // chunk)
+    each = (length, chunk, chunks) if by_rows else (lines, length, inner, chunk, chunks)
+    return _Plan(lines, chunks, by_rows, (threads, 1, 1), each)
+
+
+#: Arrays of one axis and no more elements are one line, which needs fewer steps than a scan.
+_FEW = 4096
+
+
+def _along(
+    a: core.GPUArray, axis: int, to: DType, operation: str, skips_nan: bool
+) -> core.GPUArray:
+    """Return a new array of `to`, in C order, accumulated along an axis."""
+    x = in_c_order(a)
+    out = core.GPUArray(x.shape, to)
+    if not x.size:
+        return out
+    rows, columns, carries = _lines(x.dtype, to, operation, skips_nan)()
+    plan = _plan(x.shape, axis, core._current_device_key())
+    lines, chunks, block = plan.lines, plan.chunks, plan.block
 
     def launch(parts: int, to_array: Any, totals: Any, carried: Any) -> None:
-        if by_rows:
-            shape = (lines * parts, 1), (axis_scan.THREADS, 1, 1)
-            rows(*shape, None, x, to_array, length, chunk, chunks, totals, carried)
+        if plan.by_rows:
+            grid = (lines * parts, 1)
+            rows(grid, block, None, x, to_array, *plan.each, totals, carried)
         else:
-            shape = (-(-lines * parts // threads), 1), (threads, 1, 1)
-            each = (lines, length, inner, chunk, chunks)
-            columns(*shape, None, x, to_array, *each, totals, carried)
+            grid = (-(-lines * parts // block[0]), 1)
+            columns(grid, block, None, x, to_array, *plan.each, totals, carried)
 
     if chunks == 1:
         launch(1, out, 0, 0)
         return out
     totals = core.GPUArray((lines * (chunks - 1),), accumulated(to))
     launch(chunks, 0, totals, 0)
-    carries((-(-lines // threads), 1), (threads, 1, 1), None, totals, lines, chunks)
+    carries((-(-lines // block[0]), 1), block, None, totals, lines, chunks)
     launch(chunks, out, 0, totals)
     return out
 
@@ -93,7 +113,10 @@ def _accumulated(
     own = a.dtype
     to = reduced_dtype(getattr(np, name), own, None if dtype is None else np.dtype(dtype))
     skips_nan = skips_nan and own.kind in "fc"
-    if axis is not None and a.ndim > 1:
+    if a.ndim == 1 and a.size <= _FEW:
+        core._axis_index(axis or 0, 1)
+        made = _along(a, 0, to, operation, skips_nan)
+    elif axis is not None and a.ndim > 1:
         made = _along(a, core._axis_index(axis, a.ndim), to, operation, skips_nan)
     else:
         if axis is not None:

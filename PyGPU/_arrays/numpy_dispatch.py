@@ -148,8 +148,9 @@ def array_function(
     kwargs: dict[str, Any],
 ) -> Any:
     """Implement GPUArray.__array_function__; raise TypeError for unimplemented functions."""
-    if not all(issubclass(one, (GPUArray, np.ndarray)) for one in types):
-        return NotImplemented
+    for one in types:
+        if one is not GPUArray and not issubclass(one, (GPUArray, np.ndarray)):
+            return NotImplemented
     try:
         implementation = FUNCTIONS[func]
     except KeyError:

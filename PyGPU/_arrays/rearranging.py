@@ -109,13 +109,20 @@ def rot90(m: core.GPUArray, k: Int = 1, axes: Sequence[int] = (0, 1)) -> core.GP
 
 
 def roll(a: core.GPUArray, shift: Any, axis: Any = None) -> core.GPUArray:
+    ndim = require_array("a", a).ndim
     if axis is None:
-        if np.iterable(shift):
-            shift = sum(map(operator.index, shift))
-        return roll(require_array("a", a).ravel(), shift, 0).reshape(a.shape)
-    shifts = [0] * require_array("a", a).ndim
+        if type(shift) is not int:
+            shift = sum(map(operator.index, shift if np.iterable(shift) else (shift,)))
+        return roll(a.ravel(), shift, 0).reshape(a.shape)
+    if type(shift) is int and type(axis) is int and a.flags.c_contiguous and a.size:
+        axis = core._axis_index(axis, ndim)
+        at = -shift % a.shape[axis]
+        ends = (slice(at, None), slice(None, at)) if at else (slice(None),)
+        parts = [a[_along(axis, end, ndim)] for end in ends]
+        return core._concatenate(parts, axis, a.allocator)
+    shifts = [0] * ndim
     for distance, one in np.broadcast(shift, axis):
-        shifts[core._axis_index(one, a.ndim)] += operator.index(distance)
+        shifts[core._axis_index(one, ndim)] += operator.index(distance)
     rolled = core.empty_like(a)
     pieces = []  # for each axis, (place in the result, place in the array) of its parts
     for length, distance in zip(a.shape, shifts):
@@ -156,6 +163,8 @@ def repeat(a: core.GPUArray, repeats: ArrayLike, axis: Int | None = None) -> cor
     if axis is not None:
         axis = core._axis_index(axis, a.ndim or 1)  # NumPy accepts axis 0 of arrays without axes
     a, axis = (a.ravel(), 0) if axis is None or a.ndim == 0 else (a, axis)
+    if type(repeats) is int and repeats >= 0:
+        return _spread(a, [1] * axis + [repeats] + [1] * (a.ndim - axis - 1), True)
     counts = np.asarray(repeats)
     counts = counts if counts.size else counts.astype(np.intp)
     if counts.dtype.kind not in "iub" or counts.ndim > 1:

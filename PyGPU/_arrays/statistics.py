@@ -150,11 +150,15 @@ def _replaced(x: Any, nan: Any, most: Any, least: Any) -> Any:
     return np.where(np.isnan(x), nan, bounded)
 
 
-@functools.cache
-def _limits(dtype: DType) -> tuple[DType, Any, Any]:
-    """Return the dtype of a number's real part, and its least and largest number."""
+@functools.lru_cache(maxsize=256)
+def _replacements(
+    dtype: DType, nan: float, posinf: float | None, neginf: float | None
+) -> tuple[DType, tuple[Any, ...]]:
+    """Return the dtype of a number's real part, and what replaces NaN and the infinities."""
     real = magnitude(dtype)
-    return real, np.finfo(real).min, np.finfo(real).max
+    most = np.finfo(real).max if posinf is None else posinf
+    least = np.finfo(real).min if neginf is None else neginf
+    return real, tuple(real.type(one) for one in (nan, most, least))
 
 
 @beside_first
@@ -168,9 +172,7 @@ def nan_to_num(
     kind = require_array("x", x).dtype.kind
     if kind not in "fc":
         return x.copy() if copy else x
-    real, least, most = _limits(x.dtype)
-    most, least = most if posinf is None else posinf, least if neginf is None else neginf
-    numbers = [real.type(one) for one in (nan, most, least)]
+    real, numbers = _replacements(x.dtype, nan, posinf, neginf)
     if kind == "f":
         made: core.GPUArray = _replaced(x, *numbers, out=None if copy else x)
         return made

@@ -19,20 +19,18 @@ def are_several() -> bool:
     return errors.check(core.cudaGetDeviceCount(), "cudaGetDeviceCount") > 1
 
 
-def _device_of(array: object) -> int | None:
-    """Return the ordinal of an array's device; None if there is one device or no array memory."""
-    return array.device if are_several() and isinstance(array, core.GPUArray) else None
-
-
 def beside_first(function: Callable[P, R]) -> Callable[P, R]:
     """Make a function run on the device of its first argument, or of the first array in it."""
     name = function.__code__.co_varnames[0]
 
     @functools.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        if not are_several():
+            return function(*args, **kwargs)
         first = args[0] if args else kwargs.get(name)
         array = next(iter(first), None) if isinstance(first, (list, tuple)) else first
-        device = _device_of(array)
+        # An array without elements has no device.
+        device = array.device if isinstance(array, core.GPUArray) else None
         if device is None:
             return function(*args, **kwargs)
         with core.device(device):
