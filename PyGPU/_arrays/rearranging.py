@@ -118,8 +118,8 @@ def roll(a: core.GPUArray, shift: Any, axis: Any = None) -> core.GPUArray:
         axis = core._axis_index(axis, ndim)
         at = -shift % a.shape[axis]
         ends = (slice(at, None), slice(None, at)) if at else (slice(None),)
-        parts = [a[_along(axis, end, ndim)] for end in ends]
-        return core._concatenate(parts, axis, a.allocator)
+        turned = [a[_along(axis, end, ndim)] for end in ends]
+        return core._concatenate(turned, axis, a.allocator)
     shifts = [0] * ndim
     for distance, one in np.broadcast(shift, axis):
         shifts[core._axis_index(one, ndim)] += operator.index(distance)
