@@ -19,7 +19,7 @@ from PyGPU._kernels import accumulated, axis_scan, reduced_dtype
 from PyGPU._runtime import beside_first, capabilities, core, hooks, require_array, state
 
 if TYPE_CHECKING:
-    from PyGPU._types import Block, DType, DTypeLike, Int
+    from PyGPU._types import Block, DType, DTypeLike, Grid, Int
 
 _NEUTRAL = {"+": "0", "*": "1"}
 
@@ -43,6 +43,7 @@ class _Plan(NamedTuple):
     lines: int
     chunks: int  # of each line
     by_rows: bool  # a block for each line or chunk of adjacent elements; else a thread
+    grid: Grid  # of lines that are accumulated at once
     block: Block
     each: tuple[int, ...]  # sizes that the kernel takes
 
@@ -63,7 +64,8 @@ def _plan(shape: tuple[int, ...], axis: int, device_key: int) -> _Plan:
         chunk = -(-length // (chunks * tile)) * tile if by_rows else -(-length // chunks)
     chunks = -(-length // chunk)
     each = (length, chunk, chunks) if by_rows else (lines, length, inner, chunk, chunks)
-    return _Plan(lines, chunks, by_rows, (threads, 1, 1), each)
+    grid = (lines, 1) if by_rows else (-(-lines // threads), 1)
+    return _Plan(lines, chunks, by_rows, grid, (threads, 1, 1), each)
 
 
 #: Arrays of one axis and no more elements are one line, which needs fewer steps than a scan.
@@ -79,24 +81,16 @@ def _along(
     if not x.size:
         return out
     rows, columns, carries = _lines(x.dtype, to, operation, skips_nan)()
-    plan = _plan(x.shape, axis, core._current_device_key())
-    lines, chunks, block = plan.lines, plan.chunks, plan.block
-
-    def launch(parts: int, to_array: Any, totals: Any, carried: Any) -> None:
-        if plan.by_rows:
-            grid = (lines * parts, 1)
-            rows(grid, block, None, x, to_array, *plan.each, totals, carried)
-        else:
-            grid = (-(-lines * parts // block[0]), 1)
-            columns(grid, block, None, x, to_array, *plan.each, totals, carried)
-
+    lines, chunks, by_rows, grid, block, each = _plan(x.shape, axis, core._current_device_key())
+    launch = rows if by_rows else columns
     if chunks == 1:
-        launch(1, out, 0, 0)
+        launch(grid, block, None, x, out, *each, 0, 0)
         return out
+    in_chunks = (lines * chunks if by_rows else -(-lines * chunks // block[0]), 1)
     totals = core.GPUArray((lines * (chunks - 1),), accumulated(to))
-    launch(chunks, 0, totals, 0)
+    launch(in_chunks, block, None, x, 0, *each, totals, 0)
     carries((-(-lines // block[0]), 1), block, None, totals, lines, chunks)
-    launch(chunks, out, 0, totals)
+    launch(in_chunks, block, None, x, out, *each, 0, totals)
     return out
 
 

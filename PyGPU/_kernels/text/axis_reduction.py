@@ -52,11 +52,10 @@ def _by_threads(form: ReductionKey) -> str:
     else:
         loads, step, source, at = UNROLL, f"{UNROLL} * lanes", "from[0]", "i + u * lanes"
         columns = 1 if by_vector or takes_vectors else width
-        sums = ACCUMULATORS if takes_vectors else accumulators(columns)
+        sums = max(1, ACCUMULATORS // columns) if is_compound(form) else accumulators(columns)
         place = "k" if form.by_output else "0"
         sum_of = f"sums[u % {sums}][k]"
-    of_element = f", {at}" if has_places(form) else ""
-    value = "P_of_vector(p[u])" if by_vector else f"P_value(p[u].item[k]{of_element})"
+    value = "P_of_vector(p[u])" if by_vector else "P_value(p[u].item[k])"
     totals = width if form.by_output else outputs
     lane, other = "yx" if form.by_output else "xy"
     pitch = "many" if form.by_output else "1"
@@ -66,10 +65,14 @@ def _by_threads(form: ReductionKey) -> str:
     fold = f"""
         P_take({sum_of.replace("[k]", "[0]")}, p[u], P_index({at}) * {width});"""
     if not takes_vectors:
+        one = f"{sum_of} = P_folded()({sum_of}, {value});"
+        if is_compound(form):  # an element of each accumulator takes fewer steps by P_take
+            of_one = vector_of(Element(form.inputs[0]), 1)
+            one = f"P_take({sum_of}, {of_one}{{p[u].item[k]}}, P_index({at}));"
         fold = f"""
         #pragma unroll
         for (int k = 0; k < {1 if by_vector else width}; ++k)
-          {sum_of} = P_folded()({sum_of}, {value});"""
+          {one}"""
     each = f"#pragma unroll\n      for (int u = 0; u < {loads}; ++u)"
     some = (
         ""
