@@ -343,12 +343,10 @@ def mem_get_ipc_handle(devptr: Address) -> bytearray:
 
     Examples
     --------
-    The target ``host`` shares no memory between processes:
+    On the target ``host``, allocations of 2 MiB and more can be shared.
 
     >>> import PyGPU.driver as drv
-    >>> drv.mem_get_ipc_handle(drv.mem_alloc(64))
-    Traceback (most recent call last):
-        ...
-    PyGPU.errors.LogicError: cudaIpcGetMemHandle failed: operation not supported
+    >>> len(drv.mem_get_ipc_handle(drv.mem_alloc(2 << 20)))
+    64
     """
     return bytearray(errors.check(core.cudaIpcGetMemHandle(devptr), "cudaIpcGetMemHandle"))

@@ -1,4 +1,4 @@
-// Devices of the host machine: selection, properties, limits and peer access. IPC is not supported.
+// Devices of the host machine: selection, properties, limits and peer access.
 #include <cstdio>
 #include <cstring>
 
@@ -352,22 +352,4 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
     if (!exists(peer)) return cudaErrorInvalidDevice;
     return device.peers.erase(peer) ? cudaSuccess : cudaErrorPeerAccessNotEnabled;
   });
-}
-
-// IPC calls: this machine cannot share memory or events between processes.
-
-cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t*, void*) {
-  return call([] { return cudaErrorNotSupported; });
-}
-cudaError_t cudaIpcOpenMemHandle(void**, cudaIpcMemHandle_t, unsigned) {
-  return call([] { return cudaErrorNotSupported; });
-}
-cudaError_t cudaIpcCloseMemHandle(void*) {
-  return call([] { return cudaErrorNotSupported; });
-}
-cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t*, cudaEvent_t) {
-  return call([] { return cudaErrorNotSupported; });
-}
-cudaError_t cudaIpcOpenEventHandle(cudaEvent_t*, cudaIpcEventHandle_t) {
-  return call([] { return cudaErrorNotSupported; });
 }

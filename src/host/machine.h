@@ -28,14 +28,19 @@ struct PyGPUHostStream {
   bool is_joined = true;  // during capture: the origin stream waits for all work of this stream
 };
 
+namespace PyGPU::host {
+struct SharedEvent;
+}
+
 struct PyGPUHostEvent {
-  int device;
-  unsigned flags;
-  bool recorded;
-  std::chrono::steady_clock::time_point time;
+  int device = 0;
+  unsigned flags = 0;
+  bool recorded = false;
+  std::chrono::steady_clock::time_point time{};
   std::uint64_t pending = 0;  // number of the item that sets the time (order.h); 0: it is set
   PyGPU::host::Capture* capture = nullptr;  // the capture that contains this event, or null
   cudaStream_t captured_on = nullptr;
+  std::shared_ptr<PyGPU::host::SharedEvent> shared{};  // set if other processes know the event
 };
 
 struct PyGPUHostPool {
@@ -45,8 +50,9 @@ struct PyGPUHostPool {
 
 namespace PyGPU::host {
 
-// Kinds of memory. `variable` is a `__device__` or `__constant__` variable, which its module owns.
-enum class Space { device, variable, pinned, registered, managed, imported };
+// Kinds of memory. `variable` is a `__device__` or `__constant__` variable, which its module owns;
+// `opened` is device memory of another process.
+enum class Space { device, variable, pinned, registered, managed, imported, opened };
 
 struct Allocation {
   std::size_t span;    // accessible bytes: rounded up to the granularity unless strict

@@ -12,6 +12,7 @@
 #include "machine.h"
 #include "order.h"
 #include "pages.h"
+#include "sharing.h"
 
 namespace PyGPU::host {
 namespace {
@@ -124,7 +125,9 @@ cudaError_t release_in_order(void* address, Fits fits, cudaStream_t stream) {
 }
 
 bool is_device(Space space) { return space == Space::device || space == Space::managed; }
-bool is_device_only(Space space) { return space == Space::device || space == Space::variable; }
+bool is_device_only(Space space) {
+  return space == Space::device || space == Space::variable || space == Space::opened;
+}
 bool is_pinned(Space space) { return space == Space::pinned; }
 // Return true if allocate() made this block.
 bool is_block(const Allocation& block) { return is_device(block.space) || is_pinned(block.space); }
@@ -163,8 +166,8 @@ void report_overrun(std::uintptr_t address, const Allocation& block) {
 }
 
 void free_block(std::uintptr_t address, const Allocation& block) {
-  if (!is_block(block)) return;
-  if (is_overrun(address, block)) report_overrun(address, block);
+  if (is_block(block) && is_overrun(address, block)) report_overrun(address, block);
+  if (free_shared(address) || !is_block(block)) return;
   free_pages(reinterpret_cast<void*>(address), rounded_bytes(block.span) + Machine::zone_bytes);
 }
 

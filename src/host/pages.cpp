@@ -13,7 +13,7 @@
 namespace PyGPU::host {
 namespace {
 
-constexpr std::size_t huge_page = 2 << 20, least = 2 * huge_page, largest = 256 << 20;
+constexpr std::size_t huge_page = 2 << 20, least = huge_page, largest = 256 << 20;
 
 struct CachedBlock {
   void* address;
@@ -34,19 +34,15 @@ struct Cache {
   }
 };
 
-std::size_t whole_pages(std::size_t nbytes) {
-  return (nbytes + page_size() - 1) / page_size() * page_size();
-}
-
 bool protect(const CachedBlock& block, int access) {
-  return mprotect(block.address, whole_pages(block.nbytes), access) == 0;
+  return mprotect(block.address, mapped_bytes(block.nbytes), access) == 0;
 }
 
 // Map pages directly instead of calling malloc, for two reasons. A leak sanitizer reads all memory
 // of malloc, and cannot read the protected pages of the cache. The page after the block is never
 // accessible, so an overrun stops there.
 void* map(std::size_t nbytes) {
-  const std::size_t mapped = whole_pages(nbytes) + page_size(), room = mapped + huge_page;
+  const std::size_t mapped = mapped_bytes(nbytes) + page_size(), room = mapped + huge_page;
   void* const mapping = mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping == MAP_FAILED) return nullptr;
   const auto start = reinterpret_cast<std::uintptr_t>(mapping);
@@ -67,9 +63,7 @@ void* allocate(std::size_t nbytes) {
   return posix_memalign(&address, Machine::granularity, nbytes) == 0 ? address : nullptr;
 }
 
-void unmap(const CachedBlock& block) {
-  munmap(block.address, whole_pages(block.nbytes) + page_size());
-}
+void unmap(const CachedBlock& block) { unmap_pages(block.address, mapped_bytes(block.nbytes)); }
 
 void release_oldest() {
   Cache& cache = Cache::get();
@@ -97,8 +91,16 @@ std::size_t page_size() {
   return nbytes;
 }
 
+bool has_own_pages(std::size_t nbytes) { return nbytes >= least; }
+
+std::size_t mapped_bytes(std::size_t nbytes) {
+  return (nbytes + page_size() - 1) / page_size() * page_size();
+}
+
+void unmap_pages(void* address, std::size_t mapped) { munmap(address, mapped + page_size()); }
+
 void* allocate_pages(std::size_t nbytes) {
-  const bool is_large = nbytes >= least;
+  const bool is_large = has_own_pages(nbytes);
   if (void* const kept = is_large ? take_cached(nbytes) : nullptr) return kept;
   const auto take = [&] { return is_large ? map(nbytes) : allocate(nbytes); };
   void* const address = take();
@@ -108,7 +110,7 @@ void* allocate_pages(std::size_t nbytes) {
 }
 
 void free_pages(void* address, std::size_t nbytes) {
-  if (nbytes < least) return std::free(address);
+  if (!has_own_pages(nbytes)) return std::free(address);
   Cache& cache = Cache::get();
   const CachedBlock block{address, nbytes};
   if (nbytes > largest || !protect(block, PROT_NONE)) return unmap(block);

@@ -5,6 +5,7 @@
 #include "capture.h"
 #include "machine.h"
 #include "order.h"
+#include "sharing.h"
 
 namespace PyGPU::host {
 namespace {
@@ -47,6 +48,7 @@ void set_time(cudaEvent_t event, std::uint64_t number) {
   if (!machine.events.count(event) || event->pending != number) return;
   event->time = Clock::now();
   event->pending = 0;
+  if (event->shared) event->shared->end_record();
 }
 
 // Record the event now, or when earlier work of the stream has ended. Return the number of the item
@@ -57,7 +59,11 @@ std::uint64_t record(cudaEvent_t event, const Lane& lane) {
   event->recorded = true;
   event->pending = 0;
   event->time = Clock::now();
-  if (is_ready(item)) return 0;
+  if (event->shared) event->shared->begin_record();
+  if (is_ready(item)) {
+    if (event->shared) event->shared->end_record();
+    return 0;
+  }
   event->pending = defer(item, [event](std::uint64_t number) { set_time(event, number); });
   return event->pending;
 }
@@ -125,15 +131,18 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     Machine& machine = Machine::get();
     Item item;
     std::uint64_t number = 0;
+    std::shared_ptr<SharedEvent> shared;
     {
       const std::lock_guard<std::mutex> hold(machine.lock);
       const std::optional<Lane> lane = find_lane(stream);
       if (!lane || !machine.events.count(event)) return cudaErrorInvalidResourceHandle;
-      if (!event->pending) return cudaSuccess;
+      if (!event->pending) shared = event->shared;
+      if (!event->pending && !shared) return cudaSuccess;
       item.lane = *lane;
       item.awaited = event->pending;
-      number = defer(item, [](std::uint64_t) {});
+      if (!shared) number = defer(item, [](std::uint64_t) {});
     }
+    if (shared) return enqueue(stream, [shared] { return shared->wait(); });
     limit_deferred(number);
     return cudaSuccess;
   });
@@ -203,7 +212,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
       return cudaErrorInvalidValue;
     Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
-    *event = new PyGPUHostEvent{current_device(), flags, false, {}, 0, nullptr, nullptr};
+    *event = new PyGPUHostEvent{current_device(), flags};
     machine.events.insert(*event);
     return cudaSuccess;
   });
@@ -245,13 +254,16 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     if (const cudaError_t error = check_to_wait(event)) return error;
     Item item;
     item.scope = Item::Scope::nothing;
+    std::shared_ptr<SharedEvent> shared;
     {
       Machine& machine = Machine::get();
       const std::lock_guard<std::mutex> hold(machine.lock);
       if (!machine.events.count(event)) return cudaErrorInvalidResourceHandle;
       item.awaited = event->pending;
+      shared = event->shared;
     }
-    const cudaError_t error = item.awaited ? wait_until_ready(item) : cudaSuccess;
+    cudaError_t error = item.awaited ? wait_until_ready(item) : cudaSuccess;
+    if (!error && shared) error = shared->wait();
     return error ? error : unread_fault();
   });
 }
@@ -262,7 +274,8 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
     Machine& machine = Machine::get();
     const std::lock_guard<std::mutex> hold(machine.lock);
     if (!machine.events.count(event)) return cudaErrorInvalidResourceHandle;
-    return event->pending ? cudaErrorNotReady : unread_fault();
+    const bool is_ready = !event->pending && (!event->shared || event->shared->is_complete());
+    return is_ready ? unread_fault() : cudaErrorNotReady;
   });
 }
 
