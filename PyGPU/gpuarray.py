@@ -29,7 +29,7 @@ DEFERRED = _by_name(
         "logical_and logical_or logical_not",
         "PyGPU._arrays.gather": "take put multi_take multi_put multi_take_put",
         "PyGPU._arrays.joining": "concatenate stack transpose reshape",
-        "PyGPU._arrays.interop": "asarray from_dlpack",
+        "PyGPU._arrays.interop": "asarray from_dlpack require_contiguous",
         "PyGPU._arrays.sharing": "share shareable",
         "PyGPU._arrays.fusion": "fuse",
         "PyGPU._arrays.ranges": "arange ones ones_like full full_like",

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from typing_extensions import Self, TypeAlias, disjoint_base
 
+from PyGPU._arrays.interop import require_contiguous as require_contiguous
 from PyGPU._arrays.sharing import share as share
 from PyGPU._arrays.sharing import shareable as shareable
 from PyGPU._arrays.spacing import geomspace as geomspace

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU._runtime import capabilities, core, errors, order_after, state
+from PyGPU._runtime import capabilities, core, errors, order_after, require_array, state
 
 if TYPE_CHECKING:
     from PyGPU._types import DType, HasCudaArrayInterface, HasDLPack, Int, StreamLike
@@ -159,6 +159,55 @@ def asarray(
         "asarray: expected a GPUArray or an object with __cuda_array_interface__ or __dlpack__, "
         f"got {type(x).__name__}; to_gpu(numpy.asarray(x)) copies data of the host"
     )
+
+
+def require_contiguous(a: core.GPUArray, order: str = "C") -> core.GPUArray:
+    """Return the array, for a library that takes an address and a number of elements alone.
+
+    NCCL, RCCL and most of users' own functions ignore strides: of an array with gaps or with
+    transposed axes they would read other elements, in silence.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Array to check.
+    order : {"C", "F", "A"}
+        Memory order of the elements: row-major, column-major, or one of both.
+
+    Returns
+    -------
+    GPUArray
+        The array itself.
+
+    Raises
+    ------
+    TypeError
+        `a` is no GPUArray.
+    ValueError
+        The elements are not contiguous in this order.
+
+    Examples
+    --------
+    >>> from PyGPU import gpuarray
+    >>> a = gpuarray.zeros((2, 3))
+    >>> gpuarray.require_contiguous(a) is a
+    True
+    >>> gpuarray.require_contiguous(a.T)
+    Traceback (most recent call last):
+        ...
+    ValueError: a of shape (3, 2) has strides (8, 24): expected contiguous elements in the order C; \
+pass a copy
+    """
+    flags = require_array("a", a).flags
+    orders = {"C": flags.c_contiguous, "F": flags.f_contiguous, "A": flags.forc}
+    if order not in orders:
+        raise ValueError(f"order={order!r}: expected 'C', 'F' or 'A'")
+    if not orders[order]:
+        raise ValueError(
+            f"a of shape {a.shape} has strides {a.strides}: expected contiguous elements in the "
+            f"order {order}; pass a copy"
+        )
+    return a
 
 
 def _device_number(x: object, kind: int, number: int) -> int:

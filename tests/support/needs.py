@@ -24,6 +24,7 @@ HEADERS = {"cuda", "cccl", "curand", "doctest", "cudadevrt"}
 MODULES = {
     "cloudpickle",
     "dask",
+    "nccl.core",
     "torch",
     "cupy",
     "numba.cuda",
