@@ -195,8 +195,7 @@ def require_contiguous(a: core.GPUArray, order: str = "C") -> core.GPUArray:
     >>> gpuarray.require_contiguous(a.T)
     Traceback (most recent call last):
         ...
-    ValueError: a of shape (3, 2) has strides (8, 24): expected contiguous elements in the order C; \
-pass a copy
+    ValueError: a: strides (8, 24): expected contiguous elements in order C; pass a copy
     """
     flags = require_array("a", a).flags
     orders = {"C": flags.c_contiguous, "F": flags.f_contiguous, "A": flags.forc}
@@ -204,8 +203,7 @@ pass a copy
         raise ValueError(f"order={order!r}: expected 'C', 'F' or 'A'")
     if not orders[order]:
         raise ValueError(
-            f"a of shape {a.shape} has strides {a.strides}: expected contiguous elements in the "
-            f"order {order}; pass a copy"
+            f"a: strides {a.strides}: expected contiguous elements in order {order}; pass a copy"
         )
     return a
 

@@ -124,7 +124,7 @@ def test_strided_arrays_are_refused():
     assert require_contiguous(a.T, "F").shape == (4, 3)
     for wrong, order in ((a.T, "C"), (a[:, ::2], "A"), (a[1:, 1:], "C"), (a, "F")):
         with pytest.raises(
-            ValueError, match=r"strides \(.*\): expected contiguous elements in the"
+            ValueError, match=r"strides \(.*\): expected contiguous elements in order"
         ):
             require_contiguous(wrong, order)
     with pytest.raises(ValueError, match="order='K': expected 'C', 'F' or 'A'"):
