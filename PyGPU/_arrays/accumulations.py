@@ -19,7 +19,7 @@ from PyGPU._kernels import accumulated, axis_scan, reduced_dtype
 from PyGPU._runtime import beside_first, capabilities, core, hooks, require_array, state
 
 if TYPE_CHECKING:
-    from PyGPU._types import Block, DType, DTypeLike, Grid, Int
+    from PyGPU._types import Block, DType, DTypeLike, Grid, Int, Launch
 
 _NEUTRAL = {"+": "0", "*": "1"}
 
@@ -40,16 +40,25 @@ def _lines(x: DType, to: DType, operation: str, skips_nan: bool) -> Program:
 class _Plan(NamedTuple):
     """How the lines along an axis are accumulated: each at once, or in chunks."""
 
-    lines: int
-    chunks: int  # of each line
-    by_rows: bool  # a block for each line or chunk of adjacent elements; else a thread
+    to: DType
+    launch: Launch
     grid: Grid  # of lines that are accumulated at once
     block: Block
     each: tuple[int, ...]  # sizes that the kernel takes
+    lines: int
+    chunks: int  # of each line
+    in_chunks: Grid
+    carries: Launch
 
 
 @functools.lru_cache(maxsize=1024)
-def _plan(shape: tuple[int, ...], axis: int, device_key: int) -> _Plan:
+def _plan(
+    name: str, own: DType, dtype: DType | None, shape: tuple[int, ...], axis: int, device_key: int
+) -> _Plan:
+    """Return the plan for arrays of a shape with elements; a device key stands for the kernels."""
+    to = reduced_dtype(getattr(np, name), own, dtype)
+    operation, skips_nan = _OPERATIONS[name]
+    rows, columns, carries = _lines(own, to, operation, skips_nan and own.kind in "fc")()
     length, inner = shape[axis], math.prod(shape[axis + 1 :])
     lines = math.prod(shape) // length
     by_rows = inner == 1 and length > 16 and not capabilities.runs_threads_serially
@@ -64,34 +73,46 @@ def _plan(shape: tuple[int, ...], axis: int, device_key: int) -> _Plan:
         chunk = -(-length // (chunks * tile)) * tile if by_rows else -(-length // chunks)
     chunks = -(-length // chunk)
     each = (length, chunk, chunks) if by_rows else (lines, length, inner, chunk, chunks)
-    grid = (lines, 1) if by_rows else (-(-lines // threads), 1)
-    return _Plan(lines, chunks, by_rows, grid, (threads, 1, 1), each)
+    grids = [(n, 1) if by_rows else (-(-n // threads), 1) for n in (lines, lines * chunks)]
+    launch, block = rows if by_rows else columns, (threads, 1, 1)
+    return _Plan(to, launch, grids[0], block, each, lines, chunks, grids[1], carries)
 
 
 #: Arrays of one axis and no more elements are one line, which needs fewer steps than a scan.
 _FEW = 4096
+_OPERATIONS = {
+    **{"cumsum": ("+", False), "nancumsum": ("+", True)},
+    **{"cumprod": ("*", False), "nancumprod": ("*", True)},
+}
 
 
-def _along(
-    a: core.GPUArray, axis: int, to: DType, operation: str, skips_nan: bool
-) -> core.GPUArray:
-    """Return a new array of `to`, in C order, accumulated along an axis."""
+def _along(name: str, a: core.GPUArray, axis: int, dtype: DType | None) -> core.GPUArray:
+    """Return a new array in C order, accumulated along an axis."""
     x = in_c_order(a)
-    out = core.GPUArray(x.shape, to)
     if not x.size:
-        return out
-    rows, columns, carries = _lines(x.dtype, to, operation, skips_nan)()
-    lines, chunks, by_rows, grid, block, each = _plan(x.shape, axis, core._current_device_key())
-    launch = rows if by_rows else columns
+        return core.GPUArray(x.shape, reduced_dtype(getattr(np, name), x.dtype, dtype))
+    plan = _plan(name, x.dtype, dtype, x.shape, axis, core._current_device_key())
+    to, launch, grid, block, each, lines, chunks, in_chunks, carries = plan
+    out = core.GPUArray(x.shape, to)
     if chunks == 1:
         launch(grid, block, None, x, out, *each, 0, 0)
         return out
-    in_chunks = (lines * chunks if by_rows else -(-lines * chunks // block[0]), 1)
     totals = core.GPUArray((lines * (chunks - 1),), accumulated(to))
     launch(in_chunks, block, None, x, 0, *each, totals, 0)
     carries((-(-lines // block[0]), 1), block, None, totals, lines, chunks)
     launch(in_chunks, block, None, x, out, *each, 0, totals)
     return out
+
+
+def _in_one_scan(name: str, a: core.GPUArray, dtype: DType | None) -> core.GPUArray:
+    """Return a new array of one axis, accumulated over all elements in C order."""
+    operation, skips_nan = _OPERATIONS[name]
+    to = reduced_dtype(getattr(np, name), a.dtype, dtype)
+    made = in_c_order(a).ravel()
+    if skips_nan and a.dtype.kind in "fc":
+        made = where(apply("isnan", made), a.dtype.type(_NEUTRAL[operation]), made)
+    made = made if made.dtype == to else made.astype(to)
+    return _scan(to, operation)(made, output_ary="new") if made.size else made
 
 
 def _accumulated(
@@ -100,27 +121,16 @@ def _accumulated(
     axis: Int | None,
     dtype: DTypeLike | None,
     out: core.GPUArray | None,
-    operation: str,
-    skips_nan: bool = False,
 ) -> core.GPUArray:
     a = plain("a", a)
-    own = a.dtype
-    to = reduced_dtype(getattr(np, name), own, None if dtype is None else np.dtype(dtype))
-    skips_nan = skips_nan and own.kind in "fc"
-    if a.ndim == 1 and a.size <= _FEW:
-        core._axis_index(axis or 0, 1)
-        made = _along(a, 0, to, operation, skips_nan)
-    elif axis is not None and a.ndim > 1:
-        made = _along(a, core._axis_index(axis, a.ndim), to, operation, skips_nan)
+    asked = None if dtype is None else np.dtype(dtype)
+    ndim = a.ndim
+    if axis is not None:
+        axis = core._axis_index(axis, ndim or 1)  # NumPy accepts axis 0 of arrays without axes
+    if (axis is not None and ndim > 1) or (ndim == 1 and a.size <= _FEW):
+        made = _along(name, a, axis or 0, asked)
     else:
-        if axis is not None:
-            core._axis_index(axis, a.ndim or 1)  # NumPy accepts axis 0 of arrays without axes
-        made = in_c_order(a).ravel()
-        if skips_nan:
-            made = where(apply("isnan", made), own.type(_NEUTRAL[operation]), made)
-        made = made if made.dtype == to else made.astype(to)
-        if made.size:
-            made = _scan(to, operation)(made, output_ary="new")
+        made = _in_one_scan(name, a, asked)
     if out is None:
         return made
     if require_array("out", out).shape != made.shape:
@@ -135,7 +145,7 @@ def cumsum(
     dtype: DTypeLike | None = None,
     out: core.GPUArray | None = None,
 ) -> core.GPUArray:
-    return _accumulated("cumsum", a, axis, dtype, out, "+")
+    return _accumulated("cumsum", a, axis, dtype, out)
 
 
 @beside_first
@@ -145,7 +155,7 @@ def cumprod(
     dtype: DTypeLike | None = None,
     out: core.GPUArray | None = None,
 ) -> core.GPUArray:
-    return _accumulated("cumprod", a, axis, dtype, out, "*")
+    return _accumulated("cumprod", a, axis, dtype, out)
 
 
 @beside_first
@@ -155,7 +165,7 @@ def nancumsum(
     dtype: DTypeLike | None = None,
     out: core.GPUArray | None = None,
 ) -> core.GPUArray:
-    return _accumulated("nancumsum", a, axis, dtype, out, "+", skips_nan=True)
+    return _accumulated("nancumsum", a, axis, dtype, out)
 
 
 @beside_first
@@ -165,7 +175,7 @@ def nancumprod(
     dtype: DTypeLike | None = None,
     out: core.GPUArray | None = None,
 ) -> core.GPUArray:
-    return _accumulated("nancumprod", a, axis, dtype, out, "*", skips_nan=True)
+    return _accumulated("nancumprod", a, axis, dtype, out)
 
 
 #: NumPy's functions, and the functions here that implement them.

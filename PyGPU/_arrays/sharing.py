@@ -64,9 +64,9 @@ class _Folder:
         self.path = Path(tempfile.mkdtemp(prefix="PyGPU-share-"))
         self.process = os.getpid()
         self._count = 0
-        self._lock = (self.path / "owner").open("wb")
-        fcntl.lockf(self._lock, fcntl.LOCK_EX)
-        weakref.finalize(self, _remove, str(self.path), self.process)
+        lock = os.open(self.path / "owner", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.lockf(lock, fcntl.LOCK_EX)
+        weakref.finalize(self, _remove, str(self.path), self.process, lock)
 
     def new_file(self) -> Path:
         self._count += 1
@@ -75,7 +75,8 @@ class _Folder:
         return path
 
 
-def _remove(path: str, process: int) -> None:
+def _remove(path: str, process: int, lock: int) -> None:
+    os.close(lock)
     if os.getpid() == process:
         shutil.rmtree(path, ignore_errors=True)
 
