@@ -1,6 +1,9 @@
 """docs/arrays.md: its lists are the code's, and what it says is so."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import needs
@@ -198,6 +201,17 @@ def test_pickles():
     exec(program_in("## Copies, pickles and other processes"), names)
     assert len(names["buffers"]) == 1
     np.testing.assert_array_equal(names["b"].get(), names["a"].get())
+
+
+def test_segmented_scans():
+    exec(program_in("### Segmented scans"), {})
+
+
+def test_several_processes(tmp_path):
+    program = tmp_path / "program.py"  # processes that are spawned import it
+    program.write_text(program_in("## Several processes"))
+    environment = {**os.environ, "PYGPU_TARGET": PyGPU.target}
+    subprocess.run([sys.executable, program], env=environment, check=True, timeout=120)
 
 
 def test_random_numbers():

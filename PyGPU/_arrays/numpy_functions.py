@@ -52,6 +52,7 @@ def clip(
     *,
     min: Any = _NOT_GIVEN,
     max: Any = _NOT_GIVEN,
+    **of_ufunc: Any,
 ) -> core.GPUArray:
     if a_min is a_max is _NOT_GIVEN:
         a_min, a_max = (None if one is _NOT_GIVEN else one for one in (min, max))
@@ -60,7 +61,22 @@ def clip(
         raise TypeError(f"clip: {name} is missing; pass both a_min and a_max, or None for no bound")
     elif min is not _NOT_GIVEN or max is not _NOT_GIVEN:
         raise ValueError("clip: expected a_min and a_max, or min and max, not some of both")
-    return methods.clip(require_array("a", a), a_min, a_max, out=out)
+    if not of_ufunc:
+        return methods.clip(require_array("a", a), a_min, a_max, out=out)
+    unknown = of_ufunc.keys() - {"dtype", "casting", "where", "order", "subok"}
+    if unknown:
+        raise TypeError(f"clip: {', '.join(unknown)}: not implemented for GPUArray")
+    bounds: list[tuple[Any, Any]] = [(np.maximum, a_min), (np.minimum, a_max)]
+    steps: list[tuple[Any, Any]] = [one for one in bounds if one[1] is not None] or [
+        (np.positive, None)
+    ]
+    for function, bound in steps[:-1]:
+        of_step = {k: v for k, v in of_ufunc.items() if k != "where"}
+        a = function(a, bound, **of_step)
+    function, bound = steps[-1]
+    operands = (a,) if bound is None else (a, bound)
+    result: core.GPUArray = function(*operands, out=out, **of_ufunc)
+    return result
 
 
 def round(a: core.GPUArray, decimals: Int = 0, out: core.GPUArray | None = None) -> core.GPUArray:
@@ -116,9 +132,16 @@ def reshape(
     order: OrderLike = "C",
     *,
     newshape: Shape | None = None,
+    copy: bool | None = None,
 ) -> core.GPUArray:
     given: Any = newshape if shape is None else shape
-    return a.reshape(tuple(given) if np.iterable(given) else (given,), order=order)
+    made = a.reshape(tuple(given) if np.iterable(given) else (given,), order=order)
+    if copy is None or not a.size:
+        return made
+    is_view = made.ptr == a.ptr
+    if copy is False and not is_view:
+        raise ValueError("reshape: copy=False: no view has the elements in this order")
+    return made.copy() if copy and is_view else made
 
 
 def ravel(a: core.GPUArray, order: str = "C") -> core.GPUArray:
@@ -179,13 +202,24 @@ def can_cast(from_: Any, to: DTypeLike, casting: Casting = "safe") -> bool:
     return np.can_cast(_dtype_or_itself(from_), to, casting)
 
 
+def _require_own_device(a: core.GPUArray, device: Int | None) -> None:
+    if device is not None and operator.index(device) != a.device:
+        raise ValueError(
+            f"device={device!r}: expected None or the array's device, {a.device}; the functions "
+            "zeros, ones, empty and full of PyGPU.gpuarray have the argument"
+        )
+
+
 def zeros_like(
     a: core.GPUArray,
     dtype: DTypeLike | None = None,
     order: OrderLike = "K",
     subok: bool = True,
     shape: Shape | None = None,
+    *,
+    device: Int | None = None,
 ) -> core.GPUArray:
+    _require_own_device(a, device)
     return core.zeros_like(a, dtype, order, shape)
 
 
@@ -195,7 +229,10 @@ def empty_like(
     order: OrderLike = "K",
     subok: bool = True,
     shape: Shape | None = None,
+    *,
+    device: Int | None = None,
 ) -> core.GPUArray:
+    _require_own_device(prototype, device)
     return core.empty_like(prototype, dtype, order, shape)
 
 
@@ -205,7 +242,10 @@ def ones_like(
     order: OrderLike = "K",
     subok: bool = True,
     shape: Shape | None = None,
+    *,
+    device: Int | None = None,
 ) -> core.GPUArray:
+    _require_own_device(a, device)
     return ranges.full_like(a, 1, dtype, order, shape)
 
 
@@ -216,7 +256,10 @@ def full_like(
     order: OrderLike = "K",
     subok: bool = True,
     shape: Shape | None = None,
+    *,
+    device: Int | None = None,
 ) -> core.GPUArray:
+    _require_own_device(a, device)
     return ranges.full_like(a, fill_value, dtype, order, shape)
 
 

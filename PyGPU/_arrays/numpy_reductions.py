@@ -238,14 +238,19 @@ def _variance_of(
     ddof: float,
     keepdims: bool,
     where: Any,
+    middle: core.GPUArray | None,
 ) -> core.GPUArray:
-    """Compute the variance, or its root, of the elements that `where` chooses."""
-    if where is True:
+    """Compute the variance, or its root, of the elements that `where` chooses.
+
+    `middle` is their mean, if the caller knows it, with all axes.
+    """
+    if where is True and middle is None:
         return statistics.variance(name, a, axis, dtype, out, ddof, keepdims)
     statistics.compute_dtype(name, a, dtype)  # raises TypeError for dtypes without fractions
     asked = reduced_dtype(getattr(np, name), a.dtype, None if dtype is None else np.dtype(dtype))
     compute = np.result_type(accumulated(asked), accumulated(a.dtype))
-    middle = mean(a, axis, compute, None, True, where=where)
+    if middle is None:
+        middle = mean(a, axis, compute, None, True, where=where)
     squares = _chosen(name, statistics.squares(a.astype(compute), middle), where, 0)
     total = reductions.sum(squares, axis=axis, keepdims=keepdims)
     count = apply("subtract", _counted(name, a, where, axis, keepdims), ddof)
@@ -266,6 +271,7 @@ def _variance(name: str, skips_nan: bool) -> Callable[..., core.GPUArray]:
         keepdims: bool = False,
         *,
         where: Any = True,
+        mean: core.GPUArray | None = None,
         correction: float | None = None,
     ) -> core.GPUArray:
         if skips_nan:
@@ -274,7 +280,9 @@ def _variance(name: str, skips_nan: bool) -> Callable[..., core.GPUArray]:
             if ddof != 0:
                 raise ValueError(f"{name}: ddof={ddof} and correction={correction}: expected one")
             ddof = correction
-        return _variance_of(name, a, axis, dtype, out, ddof, keepdims, where)
+        if mean is not None:
+            require_array("mean", mean)
+        return _variance_of(name, a, axis, dtype, out, ddof, keepdims, where, mean)
 
     return variance
 
