@@ -25,6 +25,9 @@ MODULES = {
     "cloudpickle",
     "dask",
     "nccl.core",
+    "dask.array",
+    "distributed",
+    "h5py",
     "torch",
     "cupy",
     "numba.cuda",
@@ -36,6 +39,7 @@ MODULES = {
     "numpydoc",
     "PyInstaller",
     "pybind11",
+    "pytensor",
     "tblib",
 }
 KNOWN = PROGRAMS | COMPILERS | HEADERS | MODULES | {"devices"}  # devices: two or more
@@ -77,7 +81,7 @@ def missing(what, reason):
     assert what in KNOWN, what
     if what in required():
         pytest.fail(f"PYGPU_REQUIRE names {what}, but {reason}", pytrace=False)
-    pytest.skip(reason)
+    pytest.skip(reason, allow_module_level=True)
 
 
 def program(name):
