@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import dask
@@ -41,7 +41,6 @@ def _comparison(name: str) -> Callable[[Any, Any], Any]:
     return check_if_handled_given_other(compare)  # type: ignore[no-any-return]
 
 
-@lru_cache(maxsize=1)
 def register() -> None:
     """Make Dask compute with GPUArrays as chunks, in this process.
 
@@ -62,6 +61,8 @@ def register() -> None:
     >>> x.std().compute()
     array(1.70782513)
     """
+    if dispatch.numel_lookup.dispatch(GPUArray) is backends._numel_arraylike:
+        return  # called before
     da.register_chunk_type(GPUArray)
     dispatch.concatenate_lookup.register(GPUArray, np.concatenate)
     dispatch.take_lookup.register(GPUArray, np.take)
@@ -84,7 +85,7 @@ def _created(name: str, *args: Any, **kwargs: Any) -> Any:
         return getattr(da, name)(*args, **{meta: empty((), float), **kwargs})
 
 
-class Backend(backends.ArrayBackendEntrypoint):  # type: ignore[misc]
+class _Backend(backends.ArrayBackendEntrypoint):  # type: ignore[misc]
     """Dask's name "PyGPU" for arrays in ``to_backend`` and the option ``array.backend``."""
 
     ones, zeros, empty, full, arange = (
@@ -97,7 +98,7 @@ class Backend(backends.ArrayBackendEntrypoint):  # type: ignore[misc]
 
     @staticmethod
     def to_backend(data: Any, **kwargs: Any) -> Any:
-        """Return the dask array with its chunks on the device."""
+        """Move the chunks of a dask array to the device."""
         return data.map_blocks(_on_device, **kwargs)
 
     @property

@@ -16,25 +16,38 @@ from PyGPU._arrays import missing, numpy_functions
 from PyGPU._runtime import core
 
 if TYPE_CHECKING:
-    from PyGPU._types import DTypeLike, OrderLike, Shape
+    from PyGPU._types import DTypeLike, Order, OrderLike, Shape
 
 
-def _empty(shape: Shape, dtype: DTypeLike = float, order: OrderLike = "C") -> core.GPUArray:
+def _empty(shape: Shape, dtype: DTypeLike = float, order: Order = "C") -> core.GPUArray:
     return core.empty(shape, np.dtype(dtype), order=order)
 
 
-def _zeros(shape: Shape, dtype: DTypeLike = float, order: OrderLike = "C") -> core.GPUArray:
+def _zeros(shape: Shape, dtype: DTypeLike = float, order: Order = "C") -> core.GPUArray:
     return core.zeros(shape, np.dtype(dtype), order=order)
 
 
-def _ones(shape: Shape, dtype: DTypeLike | None = None, order: OrderLike = "C") -> core.GPUArray:
-    return _full(shape, 1.0 if dtype is None else 1, dtype, order)
+def _ones(
+    shape: Shape,
+    dtype: DTypeLike | None = None,
+    order: Order = "C",
+    *,
+    device: None = None,  # NumPy passes None
+) -> core.GPUArray:
+    return _full(shape, 1.0 if dtype is None else 1, dtype, order, device=device)
 
 
 def _full(
-    shape: Shape, fill_value: Any, dtype: DTypeLike | None = None, order: OrderLike = "C"
+    shape: Shape,
+    fill_value: Any,
+    dtype: DTypeLike | None = None,
+    order: Order = "C",
+    *,
+    device: None = None,
 ) -> core.GPUArray:
-    value = np.asarray(fill_value, dtype)
+    if device is not None:
+        raise TypeError(f"device={device!r}: expected None; the array is on the device of `like`")
+    value: Any = np.asarray(fill_value, dtype)
     if value.ndim:
         raise TypeError(f"numpy.full: fill_value: expected a number, got shape {value.shape}")
     made = core.empty(shape, value.dtype, order=order)
@@ -47,14 +60,13 @@ def _converted(
 ) -> core.GPUArray:
     """Return the GPUArray itself where its dtype and memory order fit, else a copy."""
     wanted = order or "K"
-    is_other = dtype is not None and np.dtype(dtype) != a.dtype
+    to = a.dtype if dtype is None else np.dtype(dtype)
     is_in_order = getattr(a.flags, f"{wanted.lower()}_contiguous", True)
-    if not copy and not is_other and is_in_order:
+    if not copy and to == a.dtype and is_in_order:
         return a
     if copy is False:
-        raise ValueError(f"copy=False: an array of dtype {dtype} and order {order!r} needs a copy")
-    copied = a.astype(dtype) if is_other else a
-    return numpy_functions.copy(copied, order=wanted)
+        raise ValueError(f"copy=False: an array of dtype {to} and order {order!r} needs a copy")
+    return numpy_functions.copy(a if to == a.dtype else a.astype(to), order=wanted)
 
 
 def _array(

@@ -151,22 +151,13 @@ def array_function(
     kwargs: dict[str, Any],
 ) -> Any:
     """Implement GPUArray.__array_function__; raise TypeError for unimplemented functions."""
-<<<<<<< HEAD
     for one in types:
         if one is not GPUArray and not issubclass(one, (GPUArray, np.ndarray)):
             return NotImplemented
-    try:
-        implementation = FUNCTIONS[func]
-    except KeyError:
-        raise missing.not_implemented(f"{func.__module__}.{func.__name__}") from None
-=======
-    if not all(issubclass(one, (GPUArray, np.ndarray)) for one in types):
-        return NotImplemented
     implementation = FUNCTIONS.get(func)
     if implementation is None:
         name = f"{func.__module__}.{func.__name__}"
         return numpy_creation.create(self, func, name, args, kwargs)
->>>>>>> db34277b (Dask: GPUArrays as chunks of dask.array, with a table of 159 operations; NumPy's creation functions with like=)
     try:
         return implementation(*args, **kwargs)
     except TypeError:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU._arrays import functions, gather
+from PyGPU._arrays import functions, gather, rearranging
 from PyGPU._runtime import core, require_array
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def diagonal(a: core.GPUArray, offset: Int = 0, axis1: Int = 0, axis2: Int = 1) 
     rows, columns = core._axis_index(axis1, ndim), core._axis_index(axis2, ndim)
     if rows == columns:
         raise ValueError(f"diagonal: axis1={axis1} and axis2={axis2} are the same axis")
-    moved = np.moveaxis(a, (rows, columns), (-2, -1))  # type: ignore[call-overload]
+    moved = rearranging.moveaxis(a, (rows, columns), (-2, -1))
     moved = moved[..., max(-offset, 0) :, max(offset, 0) :]
     length = min(moved.shape[-2:])
     index = np.arange(length)
@@ -76,19 +76,21 @@ def select(
     chosen: Any = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist)):
         chosen = functions.where(condition, choice, chosen)
-    return chosen
+    return require_array("choicelist[0]", chosen)
 
 
 def angle(z: core.GPUArray, deg: bool = False) -> core.GPUArray:
     if require_array("z", z).dtype.kind == "c":
         radians = functions.apply("arctan2", z.imag, z.real)
     else:
-        radians = functions.apply("arctan2", z * 0, z)
+        radians = functions.apply("arctan2", 0.0, z)
     return functions.apply("multiply", radians, 180 / np.pi) if deg else radians
 
 
 def unravel_index(indices: core.GPUArray, shape: Shape) -> tuple[core.GPUArray, ...]:
-    rest, found = require_array("indices", indices), []
+    if require_array("indices", indices).dtype.kind not in "iu":
+        raise TypeError(f"unravel_index: indices: expected integers, got {indices.dtype}")
+    rest, found = indices, []
     for length in reversed(_lengths(shape)):
         found.append(functions.apply("remainder", rest, length))
         rest = functions.apply("floor_divide", rest, length)
@@ -102,7 +104,7 @@ def ravel_multi_index(multi_index: Sequence[core.GPUArray], dims: Shape) -> core
             f"ravel_multi_index: {len(multi_index)} index arrays for dims={dims} of "
             f"{len(lengths)} axes"
         )
-    flat: Any = require_array("multi_index[0]", multi_index[0])
+    flat = require_array("multi_index[0]", multi_index[0])
     for index, length in zip(multi_index[1:], lengths[1:]):
         flat = functions.apply("add", functions.apply("multiply", flat, length), index)
     return flat

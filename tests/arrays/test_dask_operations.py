@@ -231,8 +231,8 @@ OPERATIONS = {
 # Operations that raise an error, and the text of the error. GPUArrays are not sorted, and have no
 # products of matrices.
 _MISSING = (
-    "median topk argtopk unique union1d dot matmul tensordot einsum cov digitize isin gradient diag "
-    "diag_of_matrix apply_along_axis choose fft isreal"
+    "median topk argtopk unique union1d dot matmul tensordot einsum cov digitize isin gradient "
+    "diag diag_of_matrix apply_along_axis choose fft isreal"
 )
 REFUSED = {
     **{name.replace("_of_", " of "): "not implemented for GPUArray" for name in _MISSING.split()},
