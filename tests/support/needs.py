@@ -30,6 +30,7 @@ MODULES = {
     "h5py",
     "torch",
     "cupy",
+    "numba",
     "numba.cuda",
     "jax",
     "matplotlib",
