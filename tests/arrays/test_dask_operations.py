@@ -100,6 +100,7 @@ OPERATIONS = {
     "argmin": lambda s: s.v.argmin(),
     "argmax by axis": lambda s: s.x.argmax(axis=0),
     "argmax of all": lambda s: s.x.argmax(),
+    "argmin of float32": lambda s: s.f.argmin(axis=1),
     "nansum": lambda s: da.nansum(s.n, axis=0),
     "nanmean": lambda s: da.nanmean(s.n, axis=1),
     "nanmax": lambda s: da.nanmax(s.n),

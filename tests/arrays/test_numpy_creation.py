@@ -110,7 +110,6 @@ def test_a_broadcast_copy_is_written_alone():
         (lambda a: np.select([a > 1], [a]), TypeError, r"condlist\[0\]: expected dtype bool"),
         (lambda a: np.select([np.less(a, 1)], []), ValueError, "as many choices"),
         (lambda a: np.ravel_multi_index((a,), (3, 4)), ValueError, "2 axes"),
-        (lambda a: np.empty_like(a, dtype=[("x", "f4")]), TypeError, "fields are selected"),
         (lambda a: np.unravel_index(a, (3, 4)), TypeError, "integers"),
     ],
 )
