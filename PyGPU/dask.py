@@ -64,9 +64,7 @@ def register() -> None:
     if dispatch.numel_lookup.dispatch(GPUArray) is backends._numel_arraylike:
         return  # called before
     da.register_chunk_type(GPUArray)
-    dispatch.concatenate_lookup.register(GPUArray, np.concatenate)
-    dispatch.take_lookup.register(GPUArray, np.take)
-    dispatch.divide_lookup.register(GPUArray, dispatch.divide_lookup.dispatch(np.ndarray))
+    # The other lookups (concatenate, take, divide) yield NumPy's functions, which accept GPUArrays.
     dispatch.numel_lookup.register(GPUArray, backends._numel_arraylike)
     dispatch.to_numpy_dispatch.register(GPUArray, lambda array: array.get())
     for name in _COMPARISONS:
