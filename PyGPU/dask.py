@@ -7,6 +7,7 @@ GPUArrays as pickles of protocol 5, whose buffers Dask handles without a further
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from functools import partial
@@ -41,6 +42,16 @@ def _comparison(name: str) -> Callable[[Any, Any], Any]:
     return check_if_handled_given_other(compare)  # type: ignore[no-any-return]
 
 
+def _numel(
+    x: GPUArray, axis: Any = None, keepdims: bool = False, dtype: Any = float, **others: Any
+) -> Any:
+    """Return the number of elements that a reduction joins, in an array of its result's shape."""
+    axes = range(x.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+    kept = {k: n for k, n in enumerate(x.shape) if k not in axes}
+    shape = [kept.get(k, 1) for k in range(x.ndim) if keepdims or k in kept]
+    return np.full_like(x, math.prod(x.shape[k] for k in axes), dtype, shape=shape)
+
+
 def register() -> None:
     """Make Dask compute with GPUArrays as chunks, in this process.
 
@@ -61,11 +72,11 @@ def register() -> None:
     >>> x.std().compute()
     array(1.70782513)
     """
-    if dispatch.numel_lookup.dispatch(GPUArray) is backends._numel_arraylike:
+    if dispatch.numel_lookup.dispatch(GPUArray) is _numel:
         return  # called before
     da.register_chunk_type(GPUArray)
     # The other lookups (concatenate, take, divide) yield NumPy's functions, which accept GPUArrays.
-    dispatch.numel_lookup.register(GPUArray, backends._numel_arraylike)
+    dispatch.numel_lookup.register(GPUArray, _numel)
     dispatch.to_numpy_dispatch.register(GPUArray, lambda array: array.get())
     for name in _COMPARISONS:
         setattr(da.Array, f"__{name}__", _comparison(name))
