@@ -5,6 +5,7 @@ never use PyGPU.
 """
 
 import math
+import sys
 
 
 def _nbytes(array):
@@ -15,8 +16,19 @@ def _nbytes(array):
     return math.prod(lengths) * array.dtype.itemsize
 
 
+def _chunk_nbytes(array):
+    """Return the bytes, in a process that may compute with the array as a chunk."""
+    if "dask.array" in sys.modules:
+        import PyGPU.dask
+
+        PyGPU.dask.register()
+    return _nbytes(array)
+
+
 def register(sizeof):
     """Register the arrays of PyGPU at the function ``dask.sizeof.sizeof``.
+
+    Where ``dask.array`` is loaded, the first GPUArray also calls ``PyGPU.dask.register``.
 
     Parameters
     ----------
@@ -38,4 +50,4 @@ def register(sizeof):
         arrays = [kind for name, kind in vars(PyGPU).items() if name.startswith("DeviceArray_")]
         sizeof.register(tuple(arrays), lambda array: array.nbytes())
         if hasattr(PyGPU, "gpuarray"):  # False for a build with PYGPU_PARTS=runtime
-            sizeof.register(PyGPU.gpuarray.GPUArray, _nbytes)
+            sizeof.register(PyGPU.gpuarray.GPUArray, _chunk_nbytes)

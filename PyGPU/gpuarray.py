@@ -31,6 +31,7 @@ DEFERRED = _by_name(
         "PyGPU._arrays.joining": "concatenate stack transpose reshape",
         "PyGPU._arrays.interop": "asarray from_dlpack require_contiguous",
         "PyGPU._arrays.sharing": "share shareable",
+        "PyGPU._arrays.staging": "staged",
         "PyGPU._arrays.fusion": "fuse",
         "PyGPU._arrays.ranges": "arange ones ones_like full full_like",
         "PyGPU._arrays.spacing": "linspace logspace geomspace",

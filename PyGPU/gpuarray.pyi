@@ -1,7 +1,8 @@
 """Types of PyGPU.gpuarray: a stub for editors and type checkers."""
 
 import ctypes
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, ClassVar, NoReturn, SupportsIndex
 
 import numpy as np
@@ -258,6 +259,8 @@ def from_dlpack(
     copy: bool | None = None,
     stream: StreamLike = None,
 ) -> GPUArray: ...
+@contextmanager
+def staged(*arrays: GPUArray) -> Iterator[tuple[HostArray, ...]]: ...
 def to_gpu(ary: Any, allocator: _Allocator = None, *, device: Int | None = None) -> GPUArray: ...
 def to_gpu_async(
     ary: Array,

@@ -9,7 +9,7 @@ from typing import Any
 _SCAN = "PyGPU.scan.InclusiveScanKernel"
 # Alternatives to suggest for functions that are not implemented.
 _ELSEWHERE = {
-    **{"numpy.take": "PyGPU.gpuarray.take", "numpy.put": "PyGPU.gpuarray.put"},
+    "numpy.put": "PyGPU.gpuarray.put",
     **dict.fromkeys(
         ("numpy.sort", "numpy.argsort", "numpy.partition", "numpy.argpartition", "numpy.unique"),
         "cupy.asarray(a) or torch.from_dlpack(a), which sort the array's memory without a copy",

@@ -22,8 +22,10 @@ from PyGPU._arrays import (
     accumulations,
     counting,
     missing,
+    numpy_creation,
     numpy_functions,
     numpy_reductions,
+    numpy_selection,
     rearranging,
     spacing,
     statistics,
@@ -44,6 +46,7 @@ FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     **numpy_reductions.FUNCTIONS,
     **accumulations.FUNCTIONS,
     **counting.FUNCTIONS,
+    **numpy_selection.FUNCTIONS,
     **rearranging.FUNCTIONS,
     **spacing.FUNCTIONS,
     **statistics.FUNCTIONS,
@@ -151,10 +154,10 @@ def array_function(
     for one in types:
         if one is not GPUArray and not issubclass(one, (GPUArray, np.ndarray)):
             return NotImplemented
-    try:
-        implementation = FUNCTIONS[func]
-    except KeyError:
-        raise missing.not_implemented(f"{func.__module__}.{func.__name__}") from None
+    implementation = FUNCTIONS.get(func)
+    if implementation is None:
+        name = f"{func.__module__}.{func.__name__}"
+        return numpy_creation.create(self, func, name, args, kwargs)
     try:
         return implementation(*args, **kwargs)
     except TypeError:

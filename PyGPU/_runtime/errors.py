@@ -13,6 +13,7 @@ from PyGPU._runtime.exceptions import (
     CompileError,
     CompilerMissing,
     Error,
+    ExchangeError,
     LaunchError,
     LogicError,
     MemoryError,
@@ -29,6 +30,7 @@ __all__ = [
     "CompileError",
     "CompilerMissing",
     "Error",
+    "ExchangeError",
     "LaunchError",
     "LogicError",
     "MemoryError",
@@ -146,4 +148,5 @@ core._set_hook("argument_error", ArgumentError)
 core._set_hook("argument_warning", ArgumentWarning)
 core._set_hook("warn", warn)
 core._set_hook("shape_error", ShapeError)
+core._set_hook("exchange_error", ExchangeError)
 core._set_hook("compiler_missing", CompilerMissing)

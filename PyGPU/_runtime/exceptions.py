@@ -115,6 +115,23 @@ class ShapeError(ValueError, NotImplementedError):
     """
 
 
+class ExchangeError(BufferError, NotImplementedError):
+    """DLPack has no type for the dtype of the array.
+
+    mpi4py accepts the array by another protocol if it catches the NotImplementedError.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> from PyGPU.errors import ExchangeError
+    >>> try:
+    ...     gpuarray.zeros(2, [("x", "f4"), ("n", "i4")]).__dlpack__()
+    ... except ExchangeError:
+    ...     print("refused")
+    refused
+    """
+
+
 class TraceError(TypeError):
     """A fused function does something that a kernel cannot do; the message names the line.
 

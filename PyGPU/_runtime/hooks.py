@@ -8,6 +8,7 @@ argument_error      class of errors for a kernel argument that its parameter rej
 argument_warning    class of warnings for a kernel argument of another dtype
 warn                (text, class of warnings): warns at the line of the program
 shape_error         class of errors for shapes that do not match
+exchange_error      class of errors for a dtype that DLPack has no type for
 compiler_missing    class of errors for a missing kernel compiler
 argument_handler    base class of In, Out and InOut
 types               (operation, kinds of operands) -> loop dtypes, result dtypes

@@ -13,6 +13,7 @@ namespace PyGPU::python {
   X(argument_warning)   \
   X(warn)               \
   X(shape_error)        \
+  X(exchange_error)     \
   X(compiler_missing)   \
   X(argument_handler)   \
   X(types)              \

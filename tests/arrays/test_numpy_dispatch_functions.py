@@ -277,7 +277,7 @@ HOST = np.ones((3, 4), "f4")
             TypeError,
             r"PyGPU\.scan\.InclusiveScanKernel, or .*\.get\(\)",
         ),
-        (lambda a: np.take(a, [0]), TypeError, r"use PyGPU\.gpuarray\.take, or .*\.get\(\)"),
+        (lambda a: np.put(a, [0], 1), TypeError, r"use PyGPU\.gpuarray\.put, or .*\.get\(\)"),
         (lambda a: np.linalg.norm(a), TypeError, "numpy.linalg.norm is not implemented"),
         (lambda a: np.asarray(a), TypeError, "get"),
         (lambda a: np.where(a), TypeError, "numpy.where of a condition alone"),

@@ -25,8 +25,12 @@ MODULES = {
     "cloudpickle",
     "dask",
     "nccl.core",
+    "dask.array",
+    "distributed",
+    "h5py",
     "torch",
     "cupy",
+    "numba",
     "numba.cuda",
     "jax",
     "matplotlib",
@@ -36,6 +40,7 @@ MODULES = {
     "numpydoc",
     "PyInstaller",
     "pybind11",
+    "pytensor",
     "tblib",
 }
 KNOWN = PROGRAMS | COMPILERS | HEADERS | MODULES | {"devices"}  # devices: two or more
@@ -77,7 +82,7 @@ def missing(what, reason):
     assert what in KNOWN, what
     if what in required():
         pytest.fail(f"PYGPU_REQUIRE names {what}, but {reason}", pytrace=False)
-    pytest.skip(reason)
+    pytest.skip(reason, allow_module_level=True)
 
 
 def program(name):

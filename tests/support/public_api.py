@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import importlib.util
 import inspect
 import types
 from pathlib import Path
@@ -11,6 +12,8 @@ import PyGPU
 FOLDER = Path(PyGPU.__file__).parent
 #: Modules that change the process when they are imported; they define no public objects.
 WITH_EFFECTS = {"PyGPU.autoinit", "PyGPU.autoprimaryctx", "PyGPU.debug", "PyGPU.gl.autoinit"}
+#: Modules that need another package: they are left out where it is not installed.
+OPTIONAL = {"PyGPU.dask": "dask"}
 
 
 def modules():
@@ -21,7 +24,9 @@ def modules():
         for path in files
     )
     names = [".".join(each) for each in parts if not any(part.startswith("_") for part in each)]
-    return [importlib.import_module(name) for name in names if name not in WITH_EFFECTS]
+    missing = {name for name, needed in OPTIONAL.items() if not importlib.util.find_spec(needed)}
+    left_out = WITH_EFFECTS | missing
+    return [importlib.import_module(name) for name in names if name not in left_out]
 
 
 def _is_ours(thing):

@@ -12,7 +12,9 @@ import public_api
 #: Modules whose examples compile kernels, which takes 0.1 s to 0.4 s each.
 COMPILING_MODULES = {
     f"PyGPU.{name}"
-    for name in ("compiler", "cumath", "curandom", "elementwise", "gpuarray", "reduction", "scan")
+    for name in (
+        *("compiler", "cumath", "curandom", "dask", "elementwise", "gpuarray", "reduction", "scan"),
+    )
 }
 #: Other public objects whose examples, or those of a method, compile kernels.
 COMPILING = {

@@ -1,5 +1,6 @@
 // Conversion between DLPack's types and NumPy's dtypes. See exchange.h.
 #include "python/exchange/exchange.h"
+#include "python/hooks.h"
 
 namespace PyGPU::python {
 namespace {
@@ -60,8 +61,10 @@ dlpack::DataType data_type_of(const py::object& object) {
   const std::string name = dtype.attr("name").cast<std::string>();
   for (const NamedType& named : ml_dtypes_types)
     if (named.name == name) return {TypeCode(named.code), named.bits, 1};
-  refuse_exchange("__dlpack__: DLPack has no type for dtype " + text_of(object) +
-                  "; export a view() of another dtype, such as uint8");
+  const std::string text = "__dlpack__: DLPack has no type for dtype " + text_of(object) +
+                           "; export a view() of another dtype, such as uint8";
+  PyErr_SetString(hook(Hook::exchange_error).ptr(), text.c_str());
+  throw py::error_already_set();
 }
 
 py::object dtype_of_tensor(const dlpack::DataType& type) {
