@@ -120,7 +120,7 @@ LAYERS = [
     }
     | {"status_docs.h", "stream_docs.h"},
     {"heap_type.h", "numpy.h", "gil.h"},
-    {"functions.h"},
+    {"functions.h", "repr.h"},
     {"bindings.h", "hooks.h"},
     {
         "gpuarray.h",

@@ -68,7 +68,11 @@ class PooledAllocation(_driver_memory.Unique):
         return True
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {self._size} bytes at {int(cast(SupportsInt, self)):#x}>"
+        name, end = type(self).__name__, self._end
+        if end is None:
+            return f"<{name}, not initialized>"
+        returned = ", returned to its pool" if end.is_over else ""
+        return f"<{name} of {self._size} bytes at {int(cast(SupportsInt, self)):#x}{returned}>"
 
 
 class PooledDeviceAllocation(PooledAllocation, int):
@@ -166,6 +170,15 @@ class Pool(_driver_memory.Unique):
     def _all_held(self) -> list[tuple[int, list[Any]]]:
         """Return [(bin number, free memory)] of all devices."""
         return [pair for blocks in list(self._held.values()) for pair in list(blocks.bins.items())]
+
+    def __repr__(self) -> str:
+        name = type(self).__name__
+        if "_holds" not in self.__dict__:
+            return f"<{name}, not initialized>"
+        return (
+            f"<{name}: {self.active_blocks} blocks of {self.active_bytes} bytes in use, "
+            f"{self.held_blocks} free blocks held, {self.managed_bytes} bytes in all>"
+        )
 
     @staticmethod
     def bin_number(size: Int) -> int:

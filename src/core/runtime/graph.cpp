@@ -44,6 +44,16 @@ void Graph::end() {
   work_ = std::move(work);
 }
 
+std::string Graph::state_text() const {
+  const auto on = [](int device) { return " on device " + std::to_string(device); };
+  if (capture_ && !forked()) return "capturing a stream" + on(capture_->device());
+  if (!work_) return "without work";
+  const GraphTraits::Handle& graph = work_->exec.get();
+  const std::string text = "with captured work" + on(graph.device);
+  if (forked()) return text + " of the parent process";
+  return graph.gone() ? text + ", destroyed by cudaDeviceReset" : text;
+}
+
 void Graph::launch(const StreamRef& stream) const {
   if (!work_)
     throw DeviceError("Graph.launch",

@@ -87,7 +87,7 @@ Status make(UniqueHandle<Traits>& owner, Create create) {
 
 }  // namespace
 
-Stream::Stream(unsigned flags, int priority) {
+Stream::Stream(unsigned flags, int priority) : flags_(flags) {
   status = make(handle_, [=](StreamTraits::Handle& handle) {
     const cudaError_t error = cudaStreamCreateWithPriority(&handle.stream, flags, priority);
     if (!error) handle.uses = std::make_shared<StreamUses>(handle.stream, handle.device);
@@ -107,6 +107,16 @@ Event::Event(const cudaIpcEventHandle_t& shared) {
   status = make(handle_, [&](EventTraits::Handle& handle) {
     return cudaIpcOpenEventHandle(&handle.value, shared);
   });
+}
+
+std::string Event::state_text() const {
+  const std::string timing = has_timing_ ? "" : ", without timing";
+  switch (recorded_) {
+    case Recorded::in_capture: return "recorded in a capture" + timing;
+    case Recorded::on_device: return "recorded" + timing;
+    case Recorded::never: break;
+  }
+  return "never recorded" + timing;
 }
 
 std::string missing_time_text(const Event& start, const Event& end) {
