@@ -18,62 +18,7 @@ from typing import Any, NamedTuple
 import PyGPU
 from PyGPU._as_pycuda.run import run
 from PyGPU._compile import cache_command, compile_command
-from PyGPU._runtime import PACKAGE, capabilities, errors, hooks, state, targets
-
-
-def report() -> dict[str, Any]:
-    """Return the facts about this installation and its devices, as plain data."""
-    core = targets.core
-    count, status = core.cudaGetDeviceCount()
-    return {
-        "version": PyGPU.__version__,
-        "target": capabilities.target,
-        "reason": targets.reason,
-        "built": [target for target in targets.TARGETS if targets.is_built(target)],
-        "refused": targets.refused,
-        "architectures": core.architectures,
-        "runtime_version": core.cudaRuntimeGetVersion()[0],
-        "driver_version": core.cudaDriverGetVersion()[0],
-        "runtime_library": targets.runtime_library(capabilities.target),
-        "status": {"code": status.code, "name": status.name},
-        "hiding": targets.hiding() if status.code == errors.NO_DEVICE else None,
-        "devices": [device(core, ordinal) for ordinal in range(count)],
-        "include": PyGPU.get_include(),
-        "libraries": PyGPU.get_library_dir(),
-    }
-
-
-def device(core: Any, ordinal: int) -> dict[str, Any]:
-    """Return the name, the memory in bytes and the architecture of a device."""
-    properties = core.cudaDeviceProp(ordinal)
-    return {
-        "name": properties.name(),
-        "memory": properties.totalGlobalMem(),
-        "architecture": properties.architecture(),
-        "multiprocessors": properties.multiProcessorCount(),
-    }
-
-
-def show(facts: dict[str, Any]) -> None:
-    """Print the facts for a reader."""
-    print(f"PyGPU {facts['version']}")
-    print(f"targets built: {', '.join(facts['built'])}")
-    print(f"target in use: {facts['target']} ({facts['reason']})")
-    for target, why in facts["refused"].items():
-        print(f"  not {target}: {why}")
-    if facts["architectures"]:
-        print(f"built for: {facts['architectures']}")
-    library = f", {facts['runtime_library']}" if facts["runtime_library"] else ""
-    print(f"runtime {facts['runtime_version']}, driver {facts['driver_version']}{library}")
-    if facts["status"]["code"]:
-        print(f"no devices: {facts['status']['name']} ({facts['status']['code']})")
-    if facts["hiding"]:
-        print(f"  {facts['hiding']}")
-    for ordinal, one in enumerate(facts["devices"]):
-        memory = one["memory"] / 2**30
-        print(f"device {ordinal}: {one['name']}, {memory:.1f} GiB, {one['architecture']}")
-    print(f"headers: {facts['include']}")
-    print(f"libraries: {facts['libraries']}")
+from PyGPU._runtime import PACKAGE, configuration, hooks, state
 
 
 def flags(parser: argparse.ArgumentParser, given: argparse.Namespace) -> str:
@@ -131,11 +76,10 @@ def info(arguments: list[str]) -> None:
         return
     if given.target or given.arch:
         parser.error("--target and --arch go with --includes, --cflags or --ldflags")
-    facts = report()
     if given.json:
-        print(json.dumps(facts, indent=2))
+        print(json.dumps(configuration.facts(), indent=2))
     else:
-        show(facts)
+        configuration.show_config()
 
 
 def debug(arguments: list[str]) -> None:

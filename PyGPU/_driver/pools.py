@@ -10,6 +10,7 @@ import gc
 import itertools
 import sys
 import traceback
+import weakref
 from collections import Counter
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, SupportsInt, TextIO, TypeVar, cast
@@ -276,6 +277,10 @@ class DeviceMemoryPool(Pool):
     16
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+        _device_pools[next(_numbers)] = self
+
     def allocate(self, size: Int) -> PooledDeviceAllocation:
         """Return a block of memory.
 
@@ -307,6 +312,21 @@ class DeviceMemoryPool(Pool):
 
     def _has_room(self, nbytes: int) -> bool:  # a failing mem_alloc would collect garbage each time
         return core._has_room(nbytes)
+
+
+_device_pools: weakref.WeakValueDictionary[int, DeviceMemoryPool] = weakref.WeakValueDictionary()
+
+
+def held_bytes(device: int) -> int:
+    """Return the bytes of the free blocks that all pools of device memory hold on a device."""
+    here = core._device_epoch(device) << 8 | device
+    total = 0
+    for reference in _device_pools.valuerefs():
+        pool = reference()
+        blocks = None if pool is None else pool._held.get(device)
+        if blocks is not None and blocks.here == here:
+            total += sum(_alloc_size(n) * len(held) for n, held in list(blocks.bins.items()))
+    return total
 
 
 class DebugMemoryPool(DeviceMemoryPool):

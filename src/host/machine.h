@@ -41,6 +41,8 @@ struct PyGPUHostEvent {
 struct PyGPUHostPool {
   int device = 0;
   std::uint64_t release_threshold = 0;
+  std::uint64_t used = 0;       // bytes of its allocations
+  std::uint64_t used_high = 0;  // the largest `used` so far; the program may reset it
 };
 
 namespace PyGPU::host {

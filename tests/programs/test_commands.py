@@ -56,6 +56,10 @@ def test_the_facts_are_a_command_too(pygpu):
     assert pygpu("--version").stdout == pygpu("info", "--version").stdout
 
 
+def test_show_config_prints_what_info_prints(pygpu, python):
+    assert python("import PyGPU\nPyGPU.show_config()").stdout == pygpu("info").stdout
+
+
 def test_a_command_that_is_not_there(pygpu):
     message = pygpu("infos", expect=2).stderr
     assert "'infos': no such command; expected one of info, doctor, run" in message

@@ -33,7 +33,8 @@
   X(DeviceScheduleAuto) X(DeviceScheduleSpin) X(DeviceScheduleYield)                              \
   X(DeviceScheduleBlockingSync) X(DeviceMapHost) X(DeviceLmemResizeToMax) X(FuncCachePreferNone)  \
   X(FuncCachePreferShared) X(FuncCachePreferL1) X(FuncCachePreferEqual) X(LimitPrintfFifoSize)    \
-  X(LimitMallocHeapSize) X(MemPoolAttrReleaseThreshold) X(MemPoolAttrUsedMemCurrent)
+  X(LimitMallocHeapSize) X(MemPoolAttrReleaseThreshold) X(MemPoolAttrUsedMemCurrent)              \
+  X(MemPoolAttrUsedMemHigh) X(MemPoolAttrReservedMemCurrent) X(MemPoolAttrReservedMemHigh)
 // clang-format on
 #define PYGPU_SAME(name) constexpr auto cuda##name = hip##name;
 PYGPU_HIP_CONSTANTS(PYGPU_SAME)

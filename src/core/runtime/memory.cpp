@@ -10,6 +10,7 @@
 #include "PyGPU/runtime/block_cache.h"
 #include "PyGPU/runtime/capture.h"
 #include "PyGPU/runtime/memory_pool.h"
+#include "PyGPU/runtime/memory_stats.h"
 
 namespace PyGPU {
 namespace {
@@ -108,6 +109,7 @@ cudaError_t MemoryTraits::release(Handle block) {
     case MemoryKind::pinned:  // waits for the device, as does the next case
       return waiting_in_relaxed_mode([&] { return cudaFreeHost(block.address); });
     case MemoryKind::device:
+      discount_plain_memory(block.device, block.nbytes);
       return waiting_in_relaxed_mode([&] { return cudaFree(block.address); });
     case MemoryKind::pooled:  // in the order of the null stream of the block's device
       return release_on_device(block.device, [&] {
@@ -135,6 +137,7 @@ Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes) {
   if (const cudaError_t error = take(block))
     return {error, std::to_string(nbytes) + " bytes were requested"};
   memory = Memory(block);
+  if (block.kind == MemoryKind::device) count_plain_memory(block.device, nbytes);
   return {};
 }
 
@@ -192,6 +195,7 @@ std::shared_ptr<Storage> Storage::adopt(void* address, std::size_t nbytes) {
   (void)memory.give_up();
   storage->memory_ = Memory(
       MemoryTraits::Handle{address, nbytes, MemoryKind::device, device, device_epoch(device)});
+  count_plain_memory(device, nbytes);
   return storage;
 }
 
