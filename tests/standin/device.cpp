@@ -270,6 +270,9 @@ STANDIN_EXPORT hipError_t hipStreamQuery(hipStream_t stream) {
 STANDIN_EXPORT hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags) {
   return finish(cudaStreamWaitEvent(stream_of(stream), event_of(event), flags));
 }
+STANDIN_EXPORT hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data) {
+  return finish(cudaLaunchHostFunc(stream_of(stream), function, data));
+}
 STANDIN_EXPORT hipError_t hipStreamGetFlags(hipStream_t stream, unsigned* flags) {
   return finish(cudaStreamGetFlags(stream_of(stream), flags));
 }

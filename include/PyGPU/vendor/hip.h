@@ -84,6 +84,7 @@ PYGPU_HIP_CONSTANTS(PYGPU_SAME)
 #define cudaStreamIsCapturing hipStreamIsCapturing
 #define cudaStreamCaptureStatus hipStreamCaptureStatus
 #define cudaStreamWaitEvent hipStreamWaitEvent
+#define cudaLaunchHostFunc hipLaunchHostFunc
 #define cudaStreamGetFlags hipStreamGetFlags
 #define cudaStreamGetPriority hipStreamGetPriority
 #define cudaStreamAttachMemAsync hipStreamAttachMemAsync

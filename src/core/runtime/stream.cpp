@@ -70,8 +70,10 @@ void StreamUses::end() {
 
 cudaError_t StreamTraits::release(Handle handle) {
   if (is_gone(handle.device, handle.epoch)) return cudaSuccess;
-  handle.uses->end();
-  return cudaStreamDestroy(handle.stream);
+  return call_that_enqueues([&] {
+    handle.uses->end();
+    return cudaStreamDestroy(handle.stream);
+  });
 }
 
 namespace {
@@ -213,7 +215,8 @@ void order_after_all(const StreamRef& later, int device) {
   // Recorded work cannot wait for work that is not recorded, so this thread waits for it.
   const bool waits = later.handle ? is_captured(later.handle) : null_is_captured;
   const auto order = [&](cudaStream_t stream) {
-    if (!waits) return order_after(later.handle, stream, device);
+    if (!waits)
+      return call_that_enqueues([&] { return order_after(later.handle, stream, device); });
     return waiting_in_relaxed_mode([stream] { return cudaStreamSynchronize(stream); });
   };
   // The null stream is ordered after all blocking streams.

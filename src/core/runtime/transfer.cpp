@@ -238,11 +238,13 @@ Status copy_elements(void* dst, const Layout& dst_layout, const void* src, const
   Axes at = plan.loop_shape;
   for (int axis = 0; axis < at.size(); ++axis) at[axis] = 0;
   for (;;) {
-    const cudaError_t error =
-        plan.rows == 1
-            ? cudaMemcpyAsync(to, from, plan.width, cudaMemcpyDeviceToDevice, stream)
-            : cudaMemcpy2DAsync(to, std::size_t(plan.dst_pitch), from, std::size_t(plan.src_pitch),
-                                plan.width, plan.rows, cudaMemcpyDeviceToDevice, stream);
+    const cudaError_t error = call_that_enqueues([&] {
+      return plan.rows == 1
+                 ? cudaMemcpyAsync(to, from, plan.width, cudaMemcpyDeviceToDevice, stream)
+                 : cudaMemcpy2DAsync(to, std::size_t(plan.dst_pitch), from,
+                                     std::size_t(plan.src_pitch), plan.width, plan.rows,
+                                     cudaMemcpyDeviceToDevice, stream);
+    });
     if (error) return error;
     int axis = at.size() - 1;  // count up like an odometer
     for (; axis >= 0; --axis) {
