@@ -103,9 +103,9 @@ class Stream(core.cudaStream_t):
         in a thread of the runtime; on ``host``, in the calling thread. An exception of the function
         is reported through :func:`sys.unraisablehook`, and the stream continues.
 
-        The function must not use PyGPU: the runtime allows no calls there, and ``cuda`` and
-        ``host`` raise LogicError. It must not wait for a device either. It may signal another
-        thread, for example by :class:`threading.Event` or :class:`queue.Queue`.
+        The function cannot use PyGPU: the runtimes allow no calls there, so LogicError is raised.
+        It must not wait for a device by another library either. It may signal another thread, for
+        example by :class:`threading.Event` or :class:`queue.Queue`.
 
         During a capture, each launch of the graph calls the function. Functions that have not
         begun when the interpreter ends are not called.

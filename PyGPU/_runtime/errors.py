@@ -57,7 +57,6 @@ _HINTS = {
     215: "devices of compute capability 9 and later have no such limit, as their kernels cannot "
     "wait for kernels that they launch; leave it unset",
     NO_DEVICE: "no GPU is visible; PYGPU_TARGET=host runs without one",
-    800: "a function that a stream calls cannot use the runtime: let it signal another thread",
     900: "a stream is being captured: its work runs when the graph is launched, so no call can "
     "wait for it",
     901: "a call invalidated the capture: it waited, or it used the null stream, as another "

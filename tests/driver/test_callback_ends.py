@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from host_functions import captures
 
 BEGIN = """
 import os, signal, sys, threading, time
@@ -25,10 +26,6 @@ ENDS = {
         "    print('last')\n",
         "last\n",
     ),
-    "a graph is left": (
-        "with stream.capture() as graph:\n    stream.add_callback(int)\ngraph.launch()",
-        "",
-    ),
 }
 
 
@@ -36,6 +33,20 @@ ENDS = {
 def test_the_interpreter_ends_silently(python, program, shown):
     done = python(BEGIN + program)
     assert (done.stdout, done.stderr) == (shown, "")
+
+
+@captures
+def test_a_graph_is_left_at_the_end(python):
+    program = """
+with stream.capture() as graph:
+    stream.add_callback(print, "called")
+graph.launch(stream)
+stream.synchronize()
+graph.launch(stream)
+stream.synchronize()
+"""
+    done = python(BEGIN + program)
+    assert (done.stdout, done.stderr) == ("called\n" * 2, "")
 
 
 PENDING = """

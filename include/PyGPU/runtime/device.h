@@ -43,11 +43,8 @@ using Wait = std::function<cudaError_t()>;
 cudaError_t call_that_waits(const Wait& call);
 void wrap_waits(std::function<cudaError_t(const Wait&)> around);
 
-// Whether the program has used host functions (host_function.h).
+// True once the program has used host functions (host_function.h).
 inline std::atomic<bool> uses_host_functions{false};
-// True while the runtime calls a host function in this thread. It allows no calls there.
-inline thread_local bool in_host_function = false;
-
 // Make a call that enqueues work. Such a call waits while the queue is full. If the program uses
 // host functions, one may be in the queue and need Python's GIL: then this is call_that_waits. The
 // call takes its locks inside, so that nobody waits for one with the GIL.

@@ -131,7 +131,7 @@ Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes) {
   block.nbytes = nbytes;
   block.kind = kind;
   if (kind != MemoryKind::host) {
-    if (!enter_runtime()) return forked_status();
+    if (!enter_runtime()) return refused_status();
     if (!is_only_device())
       if (const cudaError_t error = cudaGetDevice(&block.device)) return error;
   }
@@ -367,7 +367,7 @@ cudaError_t Storage::join_streams() {
 }
 
 Status Storage::free() {
-  if (forked()) return forked_status();
+  if (forked() || in_host_function) return refused_status();
   if (alive() && is_in_null_order() && is_in_capture()) {
     postpone();
     return {};

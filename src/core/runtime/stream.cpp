@@ -82,7 +82,7 @@ namespace {
 template <class Traits, class Create>
 Status make(UniqueHandle<Traits>& owner, Create create) {
   int device = 0;
-  if (!enter_runtime()) return forked_status();
+  if (!enter_runtime()) return refused_status();
   if (const cudaError_t error = cudaGetDevice(&device)) return error;
   return returned_to_caller(make_owned(owner, device, create));
 }

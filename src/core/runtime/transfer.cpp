@@ -173,7 +173,7 @@ struct Transfer {
 };
 
 Status transfer(void* device, void* host, std::size_t nbytes, bool up) {
-  if (!enter_runtime()) return forked_status();
+  if (!enter_runtime()) return refused_status();
   if (nbytes && Capture::current()) return refusal_to_wait();
   if (nbytes < Settings::get().simple_below.load(std::memory_order_relaxed) || nbytes == 0)
     return plain_copy(device, host, nbytes, up);
@@ -183,7 +183,7 @@ Status transfer(void* device, void* host, std::size_t nbytes, bool up) {
 
 Status transfer(void* device, const Layout& dense, void* host, const Layout& layout, bool up) {
   if (dense.nbytes() == 0) return {};
-  if (!enter_runtime()) return forked_status();
+  if (!enter_runtime()) return refused_status();
   if (Capture::current()) return refusal_to_wait();
   return Transfer{static_cast<char*>(device), dense, static_cast<char*>(host), layout, up}.run();
 }
@@ -232,7 +232,7 @@ Status copy_elements(void* dst, const Layout& dst_layout, const void* src, const
                      cudaStream_t stream) {
   const CopyPlan plan = plan_copy(dst_layout, src_layout);
   if (dst_layout.size() == 0) return {};
-  if (!enter_runtime()) return forked_status();
+  if (!enter_runtime()) return refused_status();
   char* to = static_cast<char*>(dst) + plan.dst_offset;
   const char* from = static_cast<const char*>(src) + plan.src_offset;
   Axes at = plan.loop_shape;

@@ -108,7 +108,7 @@ const Kernel& prepare_memory(Function& f, const Arguments& arguments, const Stre
 void launch(Function& f, const LaunchShape& shape, const Arguments& arguments,
             const StreamRef& stream) {
   f.kernel.module().require_alive();
-  if (!enter_runtime()) throw DeviceError("cudaLaunchKernel", forked_status());
+  if (!enter_runtime()) throw DeviceError("cudaLaunchKernel", refused_status());
   StreamOrder order(stream);
   const bool plain = !stream.handle && is_only_device();
   const Kernel& kernel = plain ? f.kernel : prepare_memory(f, arguments, stream, order);

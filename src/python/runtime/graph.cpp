@@ -94,7 +94,7 @@ void bind_graph(py::module_& m) {
   constructor(g, [](py::handle) { return Graph(); });
   method(g, "_launch",
          [](const Graph& self, const StreamRef& stream) {
-           if (!enter_runtime()) throw DeviceError("Graph.launch", forked_status());
+           if (!enter_runtime()) throw DeviceError("Graph.launch", refused_status());
            throw_unread_error();
            self.launch(stream);
          },

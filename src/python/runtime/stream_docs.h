@@ -161,9 +161,8 @@ inline constexpr char cudaLaunchHostFunc_text[] =
 
 Later work on the stream waits until the function has returned. The runtime calls the function in a
 thread of its own; the target host calls it in the calling thread. An exception of the function goes
-to sys.unraisablehook, and the stream continues. The function must not call the runtime, which
-returns cudaErrorNotPermitted there; it may signal another thread. It must not wait for work on a
-device either. During a capture, each launch of the graph calls the function. Functions that have
+to sys.unraisablehook, and the stream continues. In the function, every call of the runtime returns
+cudaErrorNotPermitted; the function may signal another thread. During a capture, each launch of the graph calls the function. Functions that have
 not begun when the interpreter ends are not called.
 
 Parameters
