@@ -152,6 +152,7 @@ CALLS = [
     lambda stream: PyGPU.cudaMemcpyPeerAsync(0, 0, 0, 0, 0, stream),
     lambda stream: PyGPU.cudaStreamAttachMemAsync(stream, 0),
     lambda stream: PyGPU.cudaMemPrefetchAsync(0, 1, 0, stream),
+    lambda stream: PyGPU.cudaLaunchHostFunc(stream, print),
 ]
 
 
