@@ -1,7 +1,10 @@
 """Texts of objects at the prompt: handle, device, state. They never raise and never wait."""
 
+import re
+
 import numpy as np
 import pytest
+from array_tools import has_arrays
 
 import PyGPU
 import PyGPU.driver as drv
@@ -83,6 +86,15 @@ def test_allocations_show_their_bytes_until_they_are_freed():
         assert repr(owner) == f"{text}>"
         getattr(owner, release)()
         assert repr(owner) == f"{text}, released>"
+
+
+def test_arrays_of_textures():
+    if not has_arrays():
+        pytest.skip("the device has no arrays, textures and surfaces")
+    array = drv.np_to_array(np.ones((4, 4), np.float32), "C")
+    assert re.fullmatch("<Array 0x[0-9a-f]+ on device 0>", repr(array))
+    array.free()
+    assert repr(array) == "<Array 0x0, destroyed or never created>"
 
 
 def test_managed_memory():
