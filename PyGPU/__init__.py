@@ -25,10 +25,17 @@ from PyGPU._runtime.targets import HostFallbackWarning as HostFallbackWarning
 from PyGPU._runtime.targets import core as _core
 from PyGPU._runtime.typed import *  # noqa: F403
 
-# Names of PyGPU.library, which is imported when they are first used.
-_of_libraries = ("Library", "build", "load")
+# Modules that are imported when one of these names is first used.
+_deferred = {
+    **dict.fromkeys(("Library", "build", "load"), "PyGPU.library"),
+    **dict.fromkeys(
+        ("annotate", "memory_stats", "show_config", "timer"),
+        "PyGPU.diagnostics",
+    ),
+}
 
 if _typing.TYPE_CHECKING:
+    import PyGPU.diagnostics as _diagnostics
     import PyGPU.transfer as transfer  # noqa: F401
     from PyGPU import gpuarray as gpuarray
     from PyGPU._host import *  # noqa: F403
@@ -36,21 +43,31 @@ if _typing.TYPE_CHECKING:
     from PyGPU.library import Library as Library
     from PyGPU.library import build as build
     from PyGPU.library import load as load
+
+    annotate = _diagnostics.annotate
+    memory_stats = _diagnostics.memory_stats
+    show_config = _diagnostics.show_config
+    timer = _diagnostics.timer
 else:
     if _targets.has_arrays:
         gpuarray = _hooks.loaded("PyGPU.gpuarray")
 
     def __getattr__(name):
-        """Load `transfer`, users' libraries and the names of `gpuarray` at their first use."""
+        """Load `transfer`, the names in `_deferred` and those of `gpuarray` at their first use."""
         if name == "transfer":
             return _hooks.loaded("PyGPU.transfer")
-        if name in _of_libraries and _targets.has_arrays:
-            return getattr(_hooks.loaded("PyGPU.library"), name)
+        if name in _deferred and _targets.has_arrays:
+            return getattr(_hooks.loaded(_deferred[name]), name)
         if not _targets.has_arrays:
             return _core.__getattr__(name)  # raises, for private names of the core as well
         if name in gpuarray.__all__:
             return getattr(gpuarray, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__():
+        """Return all names, with those that are loaded at their first use."""
+        later = [*_deferred, *gpuarray.__all__] if _targets.has_arrays else []
+        return sorted({*globals(), "transfer", *later})
 
 
 # Hooks whose modules are imported when C++ first calls them.

@@ -9,71 +9,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shlex
 import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import PyGPU
-from PyGPU._as_pycuda.run import run
+from PyGPU._as_pycuda.run import debug, run
 from PyGPU._compile import cache_command, compile_command
-from PyGPU._runtime import PACKAGE, capabilities, errors, hooks, state, targets
-
-
-def report() -> dict[str, Any]:
-    """Return the facts about this installation and its devices, as plain data."""
-    core = targets.core
-    count, status = core.cudaGetDeviceCount()
-    return {
-        "version": PyGPU.__version__,
-        "target": capabilities.target,
-        "reason": targets.reason,
-        "built": [target for target in targets.TARGETS if targets.is_built(target)],
-        "refused": targets.refused,
-        "architectures": core.architectures,
-        "runtime_version": core.cudaRuntimeGetVersion()[0],
-        "driver_version": core.cudaDriverGetVersion()[0],
-        "runtime_library": targets.runtime_library(capabilities.target),
-        "status": {"code": status.code, "name": status.name},
-        "hiding": targets.hiding() if status.code == errors.NO_DEVICE else None,
-        "devices": [device(core, ordinal) for ordinal in range(count)],
-        "include": PyGPU.get_include(),
-        "libraries": PyGPU.get_library_dir(),
-    }
-
-
-def device(core: Any, ordinal: int) -> dict[str, Any]:
-    """Return the name, the memory in bytes and the architecture of a device."""
-    properties = core.cudaDeviceProp(ordinal)
-    return {
-        "name": properties.name(),
-        "memory": properties.totalGlobalMem(),
-        "architecture": properties.architecture(),
-        "multiprocessors": properties.multiProcessorCount(),
-    }
-
-
-def show(facts: dict[str, Any]) -> None:
-    """Print the facts for a reader."""
-    print(f"PyGPU {facts['version']}")
-    print(f"targets built: {', '.join(facts['built'])}")
-    print(f"target in use: {facts['target']} ({facts['reason']})")
-    for target, why in facts["refused"].items():
-        print(f"  not {target}: {why}")
-    if facts["architectures"]:
-        print(f"built for: {facts['architectures']}")
-    library = f", {facts['runtime_library']}" if facts["runtime_library"] else ""
-    print(f"runtime {facts['runtime_version']}, driver {facts['driver_version']}{library}")
-    if facts["status"]["code"]:
-        print(f"no devices: {facts['status']['name']} ({facts['status']['code']})")
-    if facts["hiding"]:
-        print(f"  {facts['hiding']}")
-    for ordinal, one in enumerate(facts["devices"]):
-        memory = one["memory"] / 2**30
-        print(f"device {ordinal}: {one['name']}, {memory:.1f} GiB, {one['architecture']}")
-    print(f"headers: {facts['include']}")
-    print(f"libraries: {facts['libraries']}")
+from PyGPU._runtime import PACKAGE, commands, configuration, hooks
 
 
 def flags(parser: argparse.ArgumentParser, given: argparse.Namespace) -> str:
@@ -88,12 +32,36 @@ def flags(parser: argparse.ArgumentParser, given: argparse.Namespace) -> str:
 
 def info(arguments: list[str]) -> None:
     """Print the facts, or options for compilers."""
+    parser = commands.parser(
+        "info",
+        """Show the targets that are built, the one in use and why the others are not, the versions
+        of runtime and driver, the devices, and the folders of headers and libraries.
+
+        For build systems, it prints the options that compile and link a program's own CUDA
+        sources.""",
+        [
+            ("", "the facts, as PyGPU.show_config() prints them"),
+            ("--json", "the same for a program"),
+            ("--cflags --target cuda", "options for nvcc"),
+            ("--cmakedir", "for CMake: -DPyGPU_DIR=$(...)"),
+        ],
+    )
+    _show(parser, arguments)
+
+
+def overview(arguments: list[str]) -> None:
+    """Print the facts as `info` does; the help lists the commands."""
     parser = argparse.ArgumentParser(
-        prog=_program(),
+        prog=commands.program(),
         description=_commands(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         usage="%(prog)s [command] [options]",
     )
+    _show(parser, arguments)
+
+
+def _show(parser: argparse.ArgumentParser, arguments: list[str]) -> None:
+    """Add the options of `info`, and do what they ask for."""
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--version", action="version", version=f"PyGPU {PyGPU.__version__}")
     for name, meaning in (
@@ -131,17 +99,10 @@ def info(arguments: list[str]) -> None:
         return
     if given.target or given.arch:
         parser.error("--target and --arch go with --includes, --cflags or --ldflags")
-    facts = report()
     if given.json:
-        print(json.dumps(facts, indent=2))
+        print(json.dumps(configuration.facts(), indent=2))
     else:
-        show(facts)
-
-
-def debug(arguments: list[str]) -> None:
-    """Run a program with kernels for a debugger, as ``python -m PyGPU.debug`` does."""
-    state.set_debugging()
-    run(arguments, "python -m PyGPU debug")
+        configuration.show_config()
 
 
 def build(arguments: list[str]) -> int:
@@ -201,27 +162,23 @@ COMMANDS = {
 }
 
 
-def _program() -> str:
-    """Return the name by which the user has called the program."""
-    is_script = os.path.basename(sys.argv[0]) == "pygpu"
-    return "pygpu" if is_script else "python -m PyGPU"
-
-
 def _commands() -> str:
     """Return the commands for the help: the meaning of each, and an example."""
     lines = ["commands, with an example of each; without a command: info"]
     for name, command in COMMANDS.items():
         lines.append(f"  {name:8}  {command.meaning}")
-        lines.append(f"{'':12}{' '.join(filter(None, [_program(), name, command.example]))}")
+        lines.append(
+            f"{'':12}{' '.join(filter(None, [commands.program(), name, command.example]))}"
+        )
     return "\n".join([*lines, "", "--help after a command shows its options."])
 
 
 def main() -> None:
     """Run the command that the first argument names, or print the facts."""
     words = sys.argv[1:]
-    if not words or words[0] not in COMMANDS:
-        words.insert(0, "info")
-    status = COMMANDS[words[0]].main(words[1:])
+    is_named = bool(words) and words[0] in COMMANDS
+    command = COMMANDS[words[0]].main if is_named else overview
+    status = command(words[1:] if is_named else words)
     if status:
         sys.exit(status)
 

@@ -100,7 +100,7 @@ def compile(
     >>> from PyGPU.compiler import compile, module_from_buffer
     >>> image = compile("__global__ void nothing() {}")
     >>> module_from_buffer(image).get_function("nothing")
-    <Function nothing>
+    <Function nothing() on device 0>
     """
     if target not in ("cubin", "ptx", "fatbin"):
         raise AssertionError(f"target={target!r}: expected 'cubin', 'ptx' or 'fatbin'")

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import sys
 
-from PyGPU._as_pycuda.run import run
-from PyGPU._runtime.state import set_debugging
+from PyGPU._as_pycuda.run import debug
 
 __all__: list[str] = []
 
 
 def main() -> None:
     """Run the program on the command line."""
-    set_debugging()
-    run(sys.argv[1:], "python -m PyGPU.debug")
+    debug(sys.argv[1:], "python -m PyGPU.debug")
 
 
 if __name__ == "__main__":

@@ -50,6 +50,7 @@ _MEMBERS = _by_name(
         "PyGPU._driver.bound_arrays": "bind_to_texref bind_to_texref_ext",
         "PyGPU._arrays.gather": "take put",
         "PyGPU._arrays.joining": "reverse",
+        "PyGPU._arrays.html": "_repr_html_",
         "PyGPU._arrays.subclassing": "_axpbz __init_subclass__",
         "PyGPU._arrays.pickling": "__reduce__ __copy__ __deepcopy__",
         "PyGPU._driver.launch_shape": "_grid _block",

@@ -110,6 +110,7 @@ LAYERS = [
     {"error.h", "dtypes.h", "layout.h", "copy_plan.h", "pointer.h", "unique_handle.h", "dlpack.h"}
     | {"axes.h", "loop_axes.h", "pieces.h", "transfer_settings.h"},
     {"device.h", "stream.h", "capture.h", "block_cache.h", "memory_pool.h", "memory.h", "peers.h"}
+    | {"memory_stats.h", "host_function.h"}
     | {"device_array.h", "transfer.h", "transfer_watch.h", "staging.h", "kernel.h", "texture.h"}
     | {"graph.h"},
     {"array.h", "loop.h", "reduction_plan.h", "gather_plan.h"} | FOR_MODULES,
@@ -120,7 +121,7 @@ LAYERS = [
     }
     | {"status_docs.h", "stream_docs.h"},
     {"heap_type.h", "numpy.h", "gil.h"},
-    {"functions.h"},
+    {"functions.h", "repr.h"},
     {"bindings.h", "hooks.h"},
     {
         "gpuarray.h",

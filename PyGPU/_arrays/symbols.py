@@ -37,6 +37,7 @@ class Symbol(Traced, GPUArray):
         return f"<an array of {self.dtype} in a function that is traced>"
 
     __str__ = __repr__
+    _repr_html_ = None  # notebooks then show the text
 
     def __format__(self, how: str) -> str:
         return format(repr(self), how)

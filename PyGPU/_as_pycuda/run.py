@@ -11,6 +11,7 @@ import sys
 from types import TracebackType
 
 from PyGPU._as_pycuda.install import install_as_pycuda
+from PyGPU._runtime import commands, state
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _PACKAGE = os.path.dirname(_HERE)
@@ -22,7 +23,49 @@ _OURS = {
 NUMPY_COMPAT = "PYGPU_NUMPY_COMPAT"
 
 
-def run(arguments: list[str], command: str = "python -m PyGPU run") -> None:
+_COMMON = """Its `import pycuda` imports PyGPU; all other modules are the usual ones. Arguments
+after the script or the module are the program's own. The exit status is the program's.
+
+--numpy-compat restores names that NumPy has removed, such as numpy.int."""
+_EXAMPLES = [
+    ("script.py input.dat", "a script with an argument"),
+    ("-m package.module", "a module, as python -m runs it"),
+    ("--numpy-compat old_script.py", "a script of NumPy's early years"),
+]
+_RUN = f"Run a PyCUDA program unmodified. {_COMMON}"
+_DEBUG = f"""Run a PyCUDA program with kernels for a debugger. They are compiled with debug
+information (-G), the cache is not used, and their sources are kept in folders whose names are
+printed. Start it under the debugger: cuda-gdb on NVIDIA, rocgdb on AMD, gdb on the target host,
+where kernels are functions of the process.
+
+{_COMMON}"""
+_DEBUG_EXAMPLES = [
+    *_EXAMPLES[:2],
+    ("script.py", "break in a kernel; put `cuda-gdb --args` or `gdb --args` in front"),
+]
+
+
+def debug(arguments: list[str], prog: str | None = None) -> None:
+    """Run a program as :func:`run` does, with kernels for a debugger.
+
+    Parameters
+    ----------
+    arguments : list of str
+        As of :func:`run`.
+    prog : str, optional
+        Command of the user, for messages.
+    """
+    state.set_debugging()
+    parser = commands.parser("debug", _DEBUG, _DEBUG_EXAMPLES, usage=_USAGE)
+    parser.prog = prog or parser.prog
+    _run(arguments, parser)
+
+
+_USAGE = """%(prog)s [--numpy-compat] script.py args...
+       %(prog)s [--numpy-compat] -m module args..."""
+
+
+def run(arguments: list[str]) -> None:
     """Run a program whose ``import pycuda`` imports PyGPU.
 
     Parameters
@@ -30,16 +73,12 @@ def run(arguments: list[str], command: str = "python -m PyGPU run") -> None:
     arguments : list of str
         Optional ``--numpy-compat``; a script, or ``-m`` and a module; the program's own arguments.
         Or ``--help``.
-    command : str, optional
-        Command of the user, for messages.
     """
-    parser = argparse.ArgumentParser(
-        prog=command,
-        usage="%(prog)s [--numpy-compat] script.py args...\n"
-        "       %(prog)s [--numpy-compat] -m module args...",
-        description="Run a PyCUDA program unmodified: its `import pycuda` imports PyGPU. "
-        "--numpy-compat restores names that NumPy has removed, such as numpy.int.",
-    )
+    _run(arguments, commands.parser("run", _RUN, _EXAMPLES, usage=_USAGE))
+
+
+def _run(arguments: list[str], parser: argparse.ArgumentParser) -> None:
+    """Run the program on a command line."""
     numpy_compat = arguments[:1] == ["--numpy-compat"]
     names = arguments[1:] if numpy_compat else arguments
     is_module = names[:1] == ["-m"]

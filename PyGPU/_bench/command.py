@@ -13,7 +13,7 @@ from pathlib import Path
 
 from PyGPU._bench import plot, report, suite
 from PyGPU._bench.table import DTYPES
-from PyGPU._runtime import capabilities, core, errors, targets
+from PyGPU._runtime import capabilities, commands, core, errors, targets
 
 _EXPONENTS = range(12, 32)
 
@@ -43,11 +43,21 @@ def _writable(text: str) -> Path:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m PyGPU bench",
-        description="Measure arrays, transfers and launches on this machine. Ratios are speeds "
-        "relative to the raw limits of the same run and, with --peers, to the better peer.",
-        allow_abbrev=False,
+    parser = commands.parser(
+        "bench",
+        """Measure arrays, transfers and launches on this machine: operators, functions,
+        reductions, scans, copies up and down, and the time of small calls.
+
+        Each line shows the time or the speed, and the ratio to the raw limit that the same run
+        measured: a copy on the device, the bus, a bare launch. With --peers, it also shows the
+        ratio to the better peer. A ratio of 1 is the limit. Nothing else should use the device
+        meanwhile. A full run takes minutes, --quick much less.""",
+        [
+            ("--quick", "a first look"),
+            ("--peers --json mine.json", "beside CuPy and torch, if they are installed; keep all"),
+            ("--only sum", "the reductions named sum, in all dtypes"),
+            ("--plot mine.png", "a figure of the ratios, for a report"),
+        ],
     )
     add = parser.add_argument
     add("--quick", action="store_true", help="smaller arrays, fewer samples")

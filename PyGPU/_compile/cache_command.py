@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
 from PyGPU._compile.cache import entries, eviction
-from PyGPU._runtime import settings
+from PyGPU._runtime import commands, settings
 
 
 def _megabytes(nbytes: int) -> str:
@@ -24,7 +23,20 @@ def _contents(found: list[eviction.Item]) -> str:
 
 def main(arguments: Sequence[str]) -> None:
     """Run the command with its arguments."""
-    parser = argparse.ArgumentParser(prog="python -m PyGPU cache", description=__doc__)
+    parser = commands.parser(
+        "cache",
+        """Show or clear the cache on disk: compiled kernels, libraries of PyGPU.load, and the
+        precompiled headers of the target host.
+
+        PyGPU compiles each text once for each device and set of options; later runs load the
+        result. PYGPU_CACHE_DIR sets the folder, PYGPU_CACHE_MAXSIZE the limit, above which the
+        files that were not used for the longest time are removed. PYGPU_DISABLE_CACHE=1 turns the
+        cache off. It is always safe to clear it: kernels are compiled again.""",
+        [
+            ("", "the folder, the number of kernels, their size and the limit"),
+            ("--clear", "remove everything"),
+        ],
+    )
     parser.add_argument(
         "--clear", action="store_true", help="remove all kernels and precompiled headers"
     )

@@ -13,17 +13,28 @@ from pathlib import Path
 from PyGPU._compile.cache import architectures, files, image_files
 from PyGPU._compile.compilers import build, device_names
 from PyGPU._compile.compilers import options as _options
-from PyGPU._runtime import errors
+from PyGPU._runtime import commands, errors
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m PyGPU compile",
-        description="Compile kernel texts ahead of time, without a GPU. Each image is a file of "
-        "its own, such as mine.gfx942.hsaco, mine.sm_90.cubin, mine.compute_90.ptx or "
-        "mine.host.so. PyGPU.driver.module_from_file('folder/mine') loads the one for its device.",
-        epilog="Words after -- are options of nvcc, as SourceModule accepts them.",
-        allow_abbrev=False,
+    parser = commands.parser(
+        "compile",
+        """Compile kernel texts ahead of time, without a GPU. Each image is a file of its own, such
+        as mine.gfx942.hsaco, mine.sm_90.cubin, mine.compute_90.ptx or mine.host.so.
+
+        PyGPU.driver.module_from_file('folder/mine') loads the image for its device. So a program
+        that ships its images needs no compiler where it runs.
+
+        Words after -- are options of nvcc, as SourceModule accepts them.""",
+        [
+            ("mine.cu", "for the device of this machine, into this folder"),
+            ("mine.cu --arch gfx942,sm_90,host -o images", "for three devices, into a folder"),
+            ("mine.cu --arch compute_90 -- -lineinfo", "PTX with line numbers for a profiler"),
+            (
+                "mine.cu --no-extern-c --name-expression 'axpy<float>'",
+                "an instance of a template",
+            ),
+        ],
     )
     add = parser.add_argument
     add("texts", metavar="TEXT", nargs="+", type=Path, help="a file with CUDA C++")

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from PyGPU._doctor import table
 from PyGPU._doctor.findings import FAIL, STATES, Finding
 from PyGPU._report import choice, runner
+from PyGPU._runtime import commands
 
 _REPORT = "Run `python -m PyGPU report -o report.txt` and send us the file."
 _HANGS = (
@@ -22,11 +23,15 @@ _HANGS = (
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m PyGPU doctor",
-        description="Find what keeps PyGPU from working well on this machine, with the remedy for "
-        "each fault. The exit status is 1 if a line is FAIL.",
-        allow_abbrev=False,
+    parser = commands.parser(
+        "doctor",
+        """Find what keeps PyGPU from working well on this machine, with the remedy for each fault.
+        The exit status is 1 if a line is FAIL.""",
+        [
+            ("", "all checks, each in a process of its own"),
+            ("--only compilers", "the checks with this text in their names"),
+            ("--json", "the same for a program"),
+        ],
     )
     parser.add_argument(
         "--json", action="store_true", help="print a list of {check, state, found, remedy}"

@@ -58,8 +58,8 @@ class Context:
     --------
     >>> import PyGPU.driver as drv
     >>> context = drv.Device(0).make_context()
-    >>> drv.Context.get_device()
-    <Device 0>
+    >>> drv.Context.get_device() == drv.Device(0)
+    True
     >>> context.pop()
     """
 

@@ -340,4 +340,11 @@ class Device:
         return self._ordinal
 
     def __repr__(self) -> str:
-        return f"<Device {self._ordinal}>"
+        ordinal = self.__dict__.get("_ordinal")
+        if ordinal is None:
+            return f"<{type(self).__name__}, not initialized>"
+        properties = core.cudaDeviceProp(ordinal)
+        if properties.last_status():
+            core.cudaGetLastError()
+            return f"<{type(self).__name__} {ordinal}>"
+        return f"<{type(self).__name__} {ordinal}: {properties.name()}>"

@@ -287,7 +287,7 @@ class DynamicSourceModule(DynamicModule):
     >>> from PyGPU.compiler import DynamicSourceModule
     >>> module = DynamicSourceModule("__global__ void nothing() {}")
     >>> module.get_function("nothing")
-    <Function nothing>
+    <Function nothing() on device 0>
     """
 
     def __init__(

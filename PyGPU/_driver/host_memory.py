@@ -170,6 +170,9 @@ class AlignedHostAllocation(HostPointer):
         self._block = block
         self._address = address
 
+    def _is_released(self) -> bool:
+        return self._is_freed
+
     def free(self) -> None:
         """Mark the memory as freed, once.
 

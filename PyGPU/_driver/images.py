@@ -45,7 +45,7 @@ def module_from_buffer(
     >>> from PyGPU.compiler import compile
     >>> module = drv.module_from_buffer(compile("__global__ void nothing() {}"))
     >>> module.get_function("nothing")
-    <Function nothing>
+    <Function nothing() on device 0>
     """
     if isinstance(buffer, str):
         buffer = buffer.encode()
@@ -90,7 +90,7 @@ def module_from_file(filename: str | os.PathLike[str]) -> Module:
     >>> file = pathlib.Path(tempfile.mkdtemp(), "nothing.image")
     >>> size = file.write_bytes(compile("__global__ void nothing() {}"))
     >>> drv.module_from_file(file).get_function("nothing")
-    <Function nothing>
+    <Function nothing() on device 0>
     """
     return module_from_buffer(file_contents("module_from_file", _image_file(filename)))
 

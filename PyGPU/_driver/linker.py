@@ -45,7 +45,7 @@ class Linker:
     >>> image = compile("__global__ void nothing() {}", options=["-rdc=true"])
     >>> linker.add_data(image, drv.jit_input_type.CUBIN)
     >>> linker.link_module().get_function("nothing")
-    <Function nothing>
+    <Function nothing() on device 0>
     """
 
     def __init__(

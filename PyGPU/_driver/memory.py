@@ -129,6 +129,15 @@ class _Address:
     def __int__(self) -> int:
         return self._address
 
+    def _is_released(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        name = type(self).__name__
+        if "_address" not in self.__dict__:
+            return f"<{name}, not initialized>"
+        return f"<{name} at {self._address:#x}{', released' if self._is_released() else ''}>"
+
     __index__ = __int__
 
 
@@ -146,6 +155,9 @@ class _Owned(Unique, _Address):
 
     def __init__(self, memory: core._MemoryOwner) -> None:
         self._memory, self._address = memory, memory.address
+
+    def _is_released(self) -> bool:
+        return self._memory is None or not self._memory.address
 
     def _close(self, what: str) -> None:
         if self._memory is None or not self._memory.close():

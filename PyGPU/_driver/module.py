@@ -230,9 +230,6 @@ class Function(StatefulFunction):
             raise AttributeError(f"a Function has no attribute {name!r}")
         return self._get_attribute(int(attribute))
 
-    def __repr__(self) -> str:
-        return f"<Function {self.name}>"
-
 
 class Module:
     """Compiled code that is loaded on the current device.
@@ -256,7 +253,7 @@ class Module:
     >>> from PyGPU.compiler import compile
     >>> module = drv.Module(compile("__global__ void nothing() {}"))
     >>> module.get_function("nothing")
-    <Function nothing>
+    <Function nothing() on device 0>
     """
 
     _owner: tuple[type, tuple[Any, ...]] | None = (
@@ -279,6 +276,14 @@ class Module:
         if source is not None and are_several() and variables.has_variables(source):
             self._module._set_has_variables()
         self._references = self._module._references() if REFERENCES_SYMBOL in self._image else None
+
+    def __repr__(self) -> str:
+        name = type(self).__name__
+        module: core._Module | None = self.__dict__.get("_module")
+        if module is None:
+            return f"<{name}, not initialized>"
+        lost = "" if module.is_loaded else ", unloaded by cudaDeviceReset"
+        return f"<{name} of {len(self._image)} bytes on device {module.device}{lost}>"
 
     def _lookup(self, name: str) -> str:
         """Return the name in the image of a kernel, a variable or a C++ name expression."""

@@ -10,6 +10,7 @@ import gc
 import itertools
 import sys
 import traceback
+import weakref
 from collections import Counter
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, SupportsInt, TextIO, TypeVar, cast
@@ -68,7 +69,11 @@ class PooledAllocation(_driver_memory.Unique):
         return True
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {self._size} bytes at {int(cast(SupportsInt, self)):#x}>"
+        name, end = type(self).__name__, self._end
+        if end is None:
+            return f"<{name}, not initialized>"
+        returned = ", returned to its pool" if end.is_over else ""
+        return f"<{name} of {self._size} bytes at {int(cast(SupportsInt, self)):#x}{returned}>"
 
 
 class PooledDeviceAllocation(PooledAllocation, int):
@@ -167,6 +172,15 @@ class Pool(_driver_memory.Unique):
         """Return [(bin number, free memory)] of all devices."""
         return [pair for blocks in list(self._held.values()) for pair in list(blocks.bins.items())]
 
+    def __repr__(self) -> str:
+        name = type(self).__name__
+        if "_holds" not in self.__dict__:
+            return f"<{name}, not initialized>"
+        return (
+            f"<{name}: {self.active_blocks} blocks of {self.active_bytes} bytes in use, "
+            f"{self.held_blocks} free blocks held, {self.managed_bytes} bytes in all>"
+        )
+
     @staticmethod
     def bin_number(size: Int) -> int:
         """Return the bin of a size; sizes with the same five highest bits share a bin.
@@ -263,6 +277,10 @@ class DeviceMemoryPool(Pool):
     16
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+        _device_pools[next(_numbers)] = self
+
     def allocate(self, size: Int) -> PooledDeviceAllocation:
         """Return a block of memory.
 
@@ -294,6 +312,21 @@ class DeviceMemoryPool(Pool):
 
     def _has_room(self, nbytes: int) -> bool:  # a failing mem_alloc would collect garbage each time
         return core._has_room(nbytes)
+
+
+_device_pools: weakref.WeakValueDictionary[int, DeviceMemoryPool] = weakref.WeakValueDictionary()
+
+
+def held_bytes(device: int) -> int:
+    """Return the bytes of the free blocks that all pools of device memory hold on a device."""
+    here = core._device_epoch(device) << 8 | device
+    total = 0
+    for reference in _device_pools.valuerefs():
+        pool = reference()
+        blocks = None if pool is None else pool._held.get(device)
+        if blocks is not None and blocks.here == here:
+            total += sum(_alloc_size(n) * len(held) for n, held in list(blocks.bins.items()))
+    return total
 
 
 class DebugMemoryPool(DeviceMemoryPool):

@@ -148,6 +148,10 @@ class CudaModule:
 
     module: Module
 
+    def __repr__(self) -> str:
+        module = self.__dict__.get("module")
+        return f"<{type(self).__name__}{'' if module is None else f' with {module!r}'}>"
+
     def get_function(self, name: str) -> Function:
         """Return a kernel.
 

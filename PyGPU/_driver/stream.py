@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from PyGPU._driver import enums
 from PyGPU._driver.graph import Graph, captured
@@ -36,6 +38,16 @@ class Stream(core.cudaStream_t):
     >>> stream.synchronize()
     >>> stream.is_done()
     True
+
+    A function that is called when the copy is done:
+
+    >>> import numpy as np
+    >>> done, memory = [], drv.mem_alloc(8)
+    >>> drv.memcpy_htod_async(memory, np.zeros(2, np.float32), stream)
+    >>> stream.add_callback(done.append, "copied")
+    >>> stream.synchronize()
+    >>> done
+    ['copied']
     """
 
     def __init__(self, flags: Int = 0) -> None:
@@ -83,6 +95,35 @@ class Stream(core.cudaStream_t):
             the thread is capturing already.
         """
         return captured(self, graph)
+
+    def add_callback(self, function: Callable[..., object], *args: Any) -> None:
+        """Call a function when the work that is on the stream now is done.
+
+        Later work on the stream waits until the function has returned. On GPUs, the function runs
+        in a thread of the runtime; on ``host``, in the calling thread. An exception of the function
+        is reported through :func:`sys.unraisablehook`, and the stream continues.
+
+        The function cannot use PyGPU: the runtimes allow no calls there, so LogicError is raised.
+        It must not wait for a device by another library either. It may signal another thread, for
+        example by :class:`threading.Event` or :class:`queue.Queue`.
+
+        During a capture, each launch of the graph calls the function. Functions that have not
+        begun when the interpreter ends are not called.
+
+        Parameters
+        ----------
+        function : callable
+            The function; its result is ignored.
+        *args : object
+            Arguments of the function.
+
+        Raises
+        ------
+        TypeError
+            If `function` is not callable.
+        """
+        called = partial(function, *args) if args and callable(function) else function
+        errors.check(core.cudaLaunchHostFunc(self, called), "cudaLaunchHostFunc")
 
     def wait_for_event(self, evt: core.cudaEvent_t) -> None:
         """Make later work on this stream wait for an event.

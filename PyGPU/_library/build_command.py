@@ -10,16 +10,21 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PyGPU._runtime import errors
+from PyGPU._runtime import commands, errors
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m PyGPU build",
-        description="Build a shared library from CUDA sources, as PyGPU.build does, and print its "
-        "path. PyGPU.load(path) loads it.",
-        epilog="Words after -- are options of the target's compiler; on host, those of nvcc.",
-        allow_abbrev=False,
+    parser = commands.parser(
+        "build",
+        """Build a shared library from CUDA sources, as PyGPU.build does, and print its path.
+        PyGPU.load(path) loads it.
+
+        Words after -- are options of the target's compiler; on host, those of nvcc.""",
+        [
+            ("mine.cu", "for the target in use, into the cache"),
+            ("mine.cu -o libmine.so --target host", "for a machine without a GPU"),
+            ("mine.cu more.cpp --target cuda --arch sm_80,sm_90", "for two architectures"),
+        ],
     )
     add = parser.add_argument
     add("sources", metavar="SOURCE", nargs="+", help="a file: .cu, .cpp, .hip")

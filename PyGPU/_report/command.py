@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from PyGPU._report import choice, facts, runner, table
-from PyGPU._runtime import capabilities, hooks
+from PyGPU._runtime import capabilities, commands, hooks
 
 _MOST_LINES = 60  # printed lines of a check's process that are reported
 
@@ -51,12 +51,15 @@ class _Report:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m PyGPU report",
-        description="Write down what this machine is, try PyGPU's parts with known answers, and "
-        "measure transfers and launches, in about a minute. The file holds no names of users; "
-        "read it, then send it.",
-        allow_abbrev=False,
+    parser = commands.parser(
+        "report",
+        """Write down what this machine is, try PyGPU's parts with known answers, and measure
+        transfers and launches, in about a minute. The file holds no names of users; read it, then
+        send it.""",
+        [
+            ("-o report.txt", "the report of a machine, as a file"),
+            ("--only kernels", "the checks with this text in their names"),
+        ],
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write the report there, and to the terminal"

@@ -20,6 +20,8 @@ class Capabilities(NamedTuple):
     compiles_vendor_headers: bool
     #: The vendor's library of random numbers.
     random_library: str
+    #: The profiler's library of named ranges; empty if there is none.
+    profiler_ranges: str
     #: DLPack's codes of the memory kinds that belong to a numbered device.
     dlpack_devices: tuple[int, ...]
     #: DLPack's codes of the memory kinds that device code can access; arrays have the first.
@@ -34,6 +36,7 @@ _CUDA = Capabilities(
     has_textures=True,
     compiles_vendor_headers=True,
     random_library="curand",
+    profiler_ranges="nvtx",
     dlpack_devices=(2, 13),
     dlpack_reached=(2, 3, 13),
     dlpack_null_stream=1,
@@ -44,6 +47,7 @@ _HIP = Capabilities(
     has_textures=False,
     compiles_vendor_headers=False,
     random_library="rocrand",
+    profiler_ranges="roctx",
     dlpack_devices=(10,),
     dlpack_reached=(10, 11),
     dlpack_null_stream=0,
@@ -54,6 +58,7 @@ _HOST = Capabilities(
     has_textures=True,
     compiles_vendor_headers=False,
     random_library="curand",
+    profiler_ranges="",
     dlpack_devices=(),
     dlpack_reached=(1,),
     dlpack_null_stream=None,

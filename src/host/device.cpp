@@ -157,6 +157,7 @@ cudaError_t cudaDeviceReset() {
     Device fresh{};
     fresh.memory = device.memory;
     fresh.used_by_others = device.used_by_others;
+    fresh.pool.device = current_device();
     device = fresh;
     (void)set_fault(cudaSuccess);
     return cudaSuccess;

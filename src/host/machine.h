@@ -46,6 +46,8 @@ struct PyGPUHostEvent {
 struct PyGPUHostPool {
   int device = 0;
   std::uint64_t release_threshold = 0;
+  std::uint64_t used = 0;       // bytes of its allocations
+  std::uint64_t used_high = 0;  // the largest `used` so far; the program may reset it
 };
 
 namespace PyGPU::host {
@@ -164,17 +166,21 @@ cudaError_t unread_fault();
 // Record the fault of a kernel, and return it.
 cudaError_t set_fault(cudaError_t error);
 
+// True while this thread runs a function that the program enqueued (cudaLaunchHostFunc).
+extern __thread bool in_host_function;
+
 // Record the error as the thread's last error, and return it.
 cudaError_t set_last_error(cudaError_t error);
 // Return true in a child process forked after the machine was used.
 bool is_forked_child();
 
-// Run the body of a runtime call. Every call uses this function: it fails in a forked child,
-// injects test failures, and records the last error. No exception leaves it, because the calls are
-// C functions.
+// Run the body of a runtime call. Every call uses this function: it fails in a forked child and in
+// a function that a stream calls, injects test failures, and records the last error. No exception
+// leaves it, because the calls are C functions.
 template <class Body>
 cudaError_t call(Body body, const char* name = __builtin_FUNCTION()) {
   try {
+    if (in_host_function) return set_last_error(cudaErrorNotPermitted);
     if (calls_until_failure.load(std::memory_order_relaxed) && should_fail(name)) {
       if (is_release(name)) (void)body();
       return set_last_error(injected_error(name));

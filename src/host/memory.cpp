@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -51,6 +52,7 @@ cudaError_t allocate(void** address, std::size_t nbytes, Space space, unsigned f
                                                             flags,
                                                             pool};
   if (on_device) device.used += rounded;
+  if (pool) pool->used_high = std::max(pool->used_high, pool->used += rounded);
   *address = block;
   return cudaSuccess;
 }
@@ -61,6 +63,7 @@ using Entry = std::map<std::uintptr_t, Allocation>::iterator;
 void erase(Entry entry) {
   Machine& machine = Machine::get();
   machine.devices[std::size_t(entry->second.device)].used -= entry->second.charge;
+  if (const cudaMemPool_t pool = entry->second.pool) pool->used -= entry->second.charge;
   free_block(entry->first, entry->second);
   machine.table.erase(entry);
 }

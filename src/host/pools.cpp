@@ -17,7 +17,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
       return cudaErrorInvalidValue;
     const int device = properties->location.id;
     if (!machine.has_device(device)) return cudaErrorInvalidDevice;
-    *pool = new PyGPUHostPool{device, 0};
+    *pool = new PyGPUHostPool{device};
     return cudaSuccess;
   });
 }
@@ -34,25 +34,35 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   return call([&] {
-    if (!pool || !value || attribute != cudaMemPoolAttrReleaseThreshold)
-      return cudaErrorInvalidValue;
-    pool->release_threshold = *static_cast<std::uint64_t*>(value);
-    return cudaSuccess;
+    if (!pool || !value) return cudaErrorInvalidValue;
+    const std::uint64_t number = *static_cast<std::uint64_t*>(value);
+    const std::lock_guard<std::mutex> hold(Machine::get().lock);
+    switch (attribute) {
+      case cudaMemPoolAttrReleaseThreshold: pool->release_threshold = number; return cudaSuccess;
+      case cudaMemPoolAttrUsedMemHigh:
+      case cudaMemPoolAttrReservedMemHigh:  // 0 begins the maximum anew, other numbers are refused
+        if (number == 0) pool->used_high = pool->used;
+        return number == 0 ? cudaSuccess : cudaErrorInvalidValue;
+      default: return cudaErrorInvalidValue;
+    }
   });
 }
 
+// Pools reserve no more than their allocations.
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   return call([&] {
     if (const cudaError_t error = refuse_unsafe()) return error;
     if (!pool || !value) return cudaErrorInvalidValue;
-    Machine& machine = Machine::get();
-    std::lock_guard<std::mutex> hold(machine.lock);
-    std::uint64_t used = 0;
-    for (const auto& [start, block] : machine.table)
-      if (block.pool == pool) used += block.charge;
-    const bool threshold = attribute == cudaMemPoolAttrReleaseThreshold;
-    *static_cast<std::uint64_t*>(value) = threshold ? pool->release_threshold : used;
-    return cudaSuccess;
+    const std::lock_guard<std::mutex> hold(Machine::get().lock);
+    std::uint64_t& number = *static_cast<std::uint64_t*>(value);
+    switch (attribute) {
+      case cudaMemPoolAttrReleaseThreshold: number = pool->release_threshold; return cudaSuccess;
+      case cudaMemPoolAttrUsedMemCurrent:
+      case cudaMemPoolAttrReservedMemCurrent: number = pool->used; return cudaSuccess;
+      case cudaMemPoolAttrUsedMemHigh:
+      case cudaMemPoolAttrReservedMemHigh: number = pool->used_high; return cudaSuccess;
+      default: return cudaErrorInvalidValue;
+    }
   });
 }
 

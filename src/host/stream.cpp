@@ -68,7 +68,22 @@ std::uint64_t record(cudaEvent_t event, const Lane& lane) {
   return event->pending;
 }
 
+// Run a function of the program. On a GPU it runs in another thread: it must not call the machine,
+// and the caller's errors are not its own.
+template <class Function>
+cudaError_t run_host_function(Function function) {
+  const ThreadErrors before = exchange_errors({});
+  in_host_function = true;
+  function();
+  in_host_function = false;
+  (void)exchange_errors(before);
+  return cudaSuccess;
+}
+
 }  // namespace
+
+__thread bool in_host_function = false;
+
 }  // namespace PyGPU::host
 
 using namespace PyGPU::host;
@@ -183,10 +198,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   return call([&] {
     if (!function) return cudaErrorInvalidValue;
     if (const cudaError_t error = check(stream)) return error;
-    return enqueue(stream, [=] {
-      function(data);
-      return cudaSuccess;
-    });
+    return enqueue(stream, [=] { return run_host_function([=] { function(data); }); });
   });
 }
 
@@ -197,8 +209,8 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
     if (const cudaError_t error = check(stream)) return error;
     if (const cudaError_t error = refuse_captured(stream)) return error;
     return enqueue(stream, [=] {
-      callback(stream, unread_fault(), data);
-      return cudaSuccess;
+      const cudaError_t fault = unread_fault();
+      return run_host_function([=] { callback(stream, fault, data); });
     });
   });
 }

@@ -30,6 +30,7 @@ void bind_device(py::module_& m);
 void bind_device_scope(py::module_& m);
 void bind_stream(py::module_& m);
 void bind_graph(py::module_& m);
+void bind_host_functions(py::module_& m);
 void bind_owners(py::module_& m);
 void bind_capture_scope(py::module_& m);
 void bind_memory(py::module_& m);
@@ -46,13 +47,15 @@ void bind_scan(py::module_& m);
 void bind_arrays(py::module_& m);
 
 // Enqueue a launch. Releasing the GIL costs a sixteenth of a launch, so the GIL is released only
-// where the launch may wait: for space in the queue, or for the host machine, which runs the kernel
-// at once. `launch` must not throw. Throws what throw_unread_error throws.
+// where the launch may wait: for space in the queue, for a Python function in the queue, or for the
+// host machine, which runs the kernel at once. `launch` must not throw. Throws what
+// throw_unread_error throws.
 template <class Launch>
 auto without_gil_if_waiting(int device, bool on_null_stream, Launch launch) {
   constexpr unsigned surely_queued = 512;  // launches that fit into any queue, with a margin
   throw_unread_error();
-  const bool may_wait = launch_runs_kernel || count_launch(device, on_null_stream) > surely_queued;
+  const bool may_wait = launch_runs_kernel ||
+                        count_launch(device, on_null_stream) > surely_queued || uses_host_functions;
   const NoGil without = may_wait ? release_gil() : NoGil();
   return launch();
 }

@@ -61,8 +61,10 @@ cudaError_t GilTraits::release(Handle handle) {
 
 Gil take_gil() { return Gil({true, PyGILState_Ensure()}); }
 
+bool may_take_gil() { return Py_IsInitialized() && (!is_finalizing() || holds_gil()); }
+
 void drop(PyObject* object) {
-  if (!object || !Py_IsInitialized() || (is_finalizing() && !holds_gil())) return;
+  if (!object || !may_take_gil()) return;
   const Gil held = take_gil();
   Py_DECREF(object);
 }

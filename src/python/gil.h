@@ -39,6 +39,9 @@ struct GilTraits {
 using Gil = UniqueHandle<GilTraits>;
 Gil take_gil();
 
+// Return whether the interpreter still lets this thread in.
+bool may_take_gil();
+
 // Drop a reference, with or without the GIL. The reference is leaked if the interpreter no longer
 // lets this thread in.
 void drop(PyObject* object);

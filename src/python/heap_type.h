@@ -4,9 +4,12 @@
 
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "PyGPU/runtime/capture.h"
+#include "python/gil.h"
 #include "python/objects.h"
 
 namespace PyGPU::python {
@@ -114,6 +117,18 @@ py::object instance(Value&& value) {
   return instance_of(type_of<std::decay_t<Value>>, std::forward<Value>(value));
 }
 
+// Destroy a value later, in another call: the runtime is calling a function in this thread, and
+// allows no call there that would release the value.
+template <class Value>
+void destroy_later(Value& value) {
+  const std::shared_ptr<Value> later(new Value(std::move(value)), [](Value* moved) {
+    if (!may_take_gil()) return;
+    const Gil held = take_gil();
+    delete moved;
+  });
+  postpone(later);
+}
+
 template <class T>
 void delete_instance(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
@@ -122,6 +137,8 @@ void delete_instance(PyObject* self) {
   if (instance->weakrefs) PyObject_ClearWeakRefs(self);
   if (instance->made) {
     const py::error_scope kept;
+    if constexpr (!std::is_trivially_destructible_v<Held<T>>)
+      if (in_host_function) destroy_later(*instance->value());
     std::destroy_at(instance->value());
   }
   type->tp_free(self);

@@ -43,6 +43,7 @@ void fill(py::module_& m) {
   bind_device_scope(m);
   bind_stream(m);
   bind_graph(m);
+  bind_host_functions(m);
   bind_owners(m);
   bind_capture_scope(m);
   bind_memory(m);

@@ -117,7 +117,7 @@ def test_devices_are_values(device):
     assert hash(device) == hash(same) == 0
     assert device != 0 and device != "0" and device is not None
     assert {device: "first"}[same] == "first"
-    assert repr(device) == "<Device 0>"
+    assert repr(device) == f"<Device 0: {device.name()}>"
 
 
 def test_devices_can_be_subclassed(device):

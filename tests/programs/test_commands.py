@@ -50,10 +50,42 @@ def test_the_help_has_a_line_and_an_example_of_each_command(pygpu):
         assert lines[at + 1].strip() == f"pygpu {name} {command.example}".strip()
 
 
+@pytest.mark.parametrize("name", [name for name in __main__.COMMANDS if name != "cxx"])
+def test_the_help_of_a_command_teaches(pygpu, name):
+    """It says what the command does, and shows command lines that the parser accepts."""
+    help_text = pygpu(name, "--help").stdout
+    usage, _, rest = help_text.partition("\n\n")
+    assert usage.startswith(f"usage: pygpu {name} [")
+    description, _, examples = rest.partition("\nexamples:\n")
+    assert len(description.split()) > 25
+    lines = examples.splitlines()
+    assert len(lines) >= 4 and len(lines) % 2 == 0
+    for meaning, words in zip(lines[::2], lines[1::2]):
+        assert meaning.startswith("  # ") and words.split()[:2] == ["pygpu", name]
+    assert max(map(len, help_text.splitlines())) <= 79
+    module = [sys.executable, "-m", "PyGPU", name, "--help"]
+    shown = subprocess.run(module, capture_output=True, text=True, check=True).stdout
+    assert f"  python -m PyGPU {name}" in shown and "pygpu " not in shown
+
+
+def test_the_help_of_info_is_its_own(pygpu):
+    assert "examples:" in pygpu("info", "--help").stdout
+    assert "commands, with an example of each" in pygpu("--help").stdout
+
+
+def test_the_debugger_is_explained(pygpu):
+    text = pygpu("debug", "--help").stdout
+    assert "gdb --args" in text and text != pygpu("run", "--help").stdout
+
+
 def test_the_facts_are_a_command_too(pygpu):
     text = pygpu().stdout
     assert f"target in use: {PyGPU.target}" in text and pygpu("info").stdout == text
     assert pygpu("--version").stdout == pygpu("info", "--version").stdout
+
+
+def test_show_config_prints_what_info_prints(pygpu, python):
+    assert python("import PyGPU\nPyGPU.show_config()").stdout == pygpu("info").stdout
 
 
 def test_a_command_that_is_not_there(pygpu):

@@ -17,7 +17,7 @@ def test_an_event_is_its_handle():
     handle = event.get()
     assert handle != 0 and handle != other.get()
     assert int(event) == operator.index(event) == handle
-    assert repr(event) == f"<cudaEvent_t {handle:#x}>"
+    assert repr(event) == f"<cudaEvent_t {handle:#x} on device 0, never recorded>"
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_event_flags(flags):
 def test_flags_that_make_no_event(flags):
     event = PyGPU.cudaEvent_t(flags)
     assert event.last_status() == 1
-    assert int(event) == 0 and repr(event) == "<cudaEvent_t 0x0>"
+    assert int(event) == 0 and repr(event) == "<cudaEvent_t 0x0, destroyed or never created>"
     assert PyGPU.cudaEventDestroy(event) == 400
 
 

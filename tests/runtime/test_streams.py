@@ -24,7 +24,7 @@ def test_a_stream_is_its_handle():
     assert handle != 0 and handle != other.get()
     assert int(stream) == operator.index(stream) == stream.handle == handle
     assert stream.__cuda_stream__() == (0, handle)
-    assert repr(stream) == f"<cudaStream_t {handle:#x}>"
+    assert repr(stream) == f"<cudaStream_t {handle:#x} on device 0, blocking>"
 
 
 @pytest.mark.parametrize("flags", [PyGPU.cudaStreamDefault, PyGPU.cudaStreamNonBlocking])
@@ -51,7 +51,7 @@ def test_the_null_stream_has_flags_and_priority():
 def test_unknown_flags_make_no_stream():
     stream = PyGPU.cudaStream_t(flags=99)
     assert stream.last_status() == 1
-    assert int(stream) == 0 and repr(stream) == "<cudaStream_t 0x0>"
+    assert int(stream) == 0 and repr(stream) == "<cudaStream_t 0x0, destroyed or never created>"
     with pytest.raises(ValueError, match="stream"):
         PyGPU.cudaStreamSynchronize(stream)
     assert PyGPU.cudaStreamDestroy(stream) == 400
@@ -152,6 +152,7 @@ CALLS = [
     lambda stream: PyGPU.cudaMemcpyPeerAsync(0, 0, 0, 0, 0, stream),
     lambda stream: PyGPU.cudaStreamAttachMemAsync(stream, 0),
     lambda stream: PyGPU.cudaMemPrefetchAsync(0, 1, 0, stream),
+    lambda stream: PyGPU.cudaLaunchHostFunc(stream, print),
 ]
 
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import PyGPU
-from PyGPU import __main__
-from PyGPU._runtime import errors, targets
+from PyGPU._runtime import configuration, errors, targets
 
 
 def run(*arguments, cwd=None, **environment):
@@ -251,11 +250,11 @@ def test_the_module_explains_itself():
 
 
 def test_the_module_names_the_variable_that_hides_the_devices(monkeypatch, capsys):
-    facts = {**__main__.report(), "devices": [], "status": {"code": 100, "name": "none"}}
-    __main__.show({**facts, "hiding": "CUDA_VISIBLE_DEVICES='99' may hide the devices"})
+    facts = {**configuration.facts(), "devices": [], "status": {"code": 100, "name": "none"}}
+    configuration.show({**facts, "hiding": "CUDA_VISIBLE_DEVICES='99' may hide the devices"})
     assert "no devices: none (100)\n  CUDA_VISIBLE_DEVICES='99' may" in capsys.readouterr().out
     if facts["hiding"] is None:
-        __main__.show(facts)
+        configuration.show(facts)
         assert "VISIBLE_DEVICES" not in capsys.readouterr().out
 
 

@@ -1,6 +1,7 @@
 // Errors, devices, streams and events of the stand-in.
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <regex>
 #include <string>
 #include <utility>
@@ -269,6 +270,25 @@ STANDIN_EXPORT hipError_t hipStreamQuery(hipStream_t stream) {
 }
 STANDIN_EXPORT hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags) {
   return finish(cudaStreamWaitEvent(stream_of(stream), event_of(event), flags));
+}
+STANDIN_EXPORT hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data) {
+  return finish(cudaLaunchHostFunc(stream_of(stream), function, data));
+}
+STANDIN_EXPORT hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback,
+                                               void* data, unsigned flags) {
+  struct Call {
+    hipStreamCallback_t callback;
+    hipStream_t stream;
+    void* data;
+  };
+  auto* const call = new Call{callback, stream, data};
+  const auto make = [](cudaStream_t, cudaError_t error, void* given) {
+    const std::unique_ptr<Call> owned(static_cast<Call*>(given));
+    owned->callback(owned->stream, static_cast<hipError_t>(error), owned->data);
+  };
+  const cudaError_t error = cudaStreamAddCallback(stream_of(stream), make, call, flags);
+  if (error) delete call;
+  return finish(error);
 }
 STANDIN_EXPORT hipError_t hipStreamGetFlags(hipStream_t stream, unsigned* flags) {
   return finish(cudaStreamGetFlags(stream_of(stream), flags));

@@ -14,6 +14,8 @@ void* take(int device, std::size_t nbytes);
 // too large, or if the cache is off: with PYGPU_BLOCK_CACHE=0, and by default on the host machine,
 // which detects uses of freed memory.
 bool keep(int device, void* block, std::size_t nbytes);
+// Return the number of bytes of all cached blocks.
+std::size_t cached_bytes(int device);
 // Return all cached blocks to the pool.
 void give_back(int device);
 

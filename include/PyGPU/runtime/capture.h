@@ -10,6 +10,7 @@
 
 namespace PyGPU {
 
+class HostFunction;
 class Storage;
 
 // Resources that recorded work needs for as long as its graph can be launched.
@@ -17,6 +18,7 @@ struct CapturedOwners {
   std::vector<std::shared_ptr<Storage>> taken;  // memory that was allocated in the capture
   std::vector<std::shared_ptr<Storage>> used;   // memory that was allocated elsewhere
   std::vector<std::shared_ptr<const void>> kept;
+  std::vector<std::shared_ptr<HostFunction>> called;  // once for each call of a launch
 };
 
 // Capture of a stream by this thread. During the capture, the captured stream replaces this
@@ -97,7 +99,8 @@ bool wait_would_invalidate_capture(int device);
 // Keep an object alive until the next allocation, or until a capture by PyGPU ends. Its release may
 // postpone further objects.
 void postpone(std::shared_ptr<void> thing);
-// Release the postponed objects.
+bool has_postponed();
+// Release the postponed objects, unless the runtime is calling a host function in this thread.
 void release_postponed();
 
 }  // namespace PyGPU

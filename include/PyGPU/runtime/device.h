@@ -1,6 +1,7 @@
 // Current device of the calling thread, resets of devices, and guards that switch devices.
 #pragma once
 
+#include <atomic>
 #include <functional>
 
 #include "error.h"
@@ -41,6 +42,16 @@ cudaError_t synchronize_device();
 using Wait = std::function<cudaError_t()>;
 cudaError_t call_that_waits(const Wait& call);
 void wrap_waits(std::function<cudaError_t(const Wait&)> around);
+
+// True once the program has used host functions (host_function.h).
+inline std::atomic<bool> uses_host_functions{false};
+// Make a call that enqueues work. Such a call waits while the queue is full. If the program uses
+// host functions, one may be in the queue and need Python's GIL: then this is call_that_waits. The
+// call takes its locks inside, so that nobody waits for one with the GIL.
+template <class Call>
+cudaError_t call_that_enqueues(const Call& call) {
+  return uses_host_functions.load(std::memory_order_relaxed) ? call_that_waits(call) : call();
+}
 
 // Run `work` with `device` current. Returns the error of the work or of the switch; never throws.
 template <class Work>

@@ -52,13 +52,18 @@ inline Status returned_to_caller(Status status) {
   return status;
 }
 
-// Call this before the runtime is used. Returns false in a forked child of a process that has used
-// the runtime: the parent's device state does not work there.
+// True while a stream calls a function of the program in this thread (host_function.h). The runtime
+// allows no calls there; HIP does not refuse them, but may wait forever.
+inline thread_local bool in_host_function = false;
+
+// Call this before the runtime is used. Returns false in a function that a stream calls, and in a
+// forked child of a process that has used the runtime: the parent's device state does not work
+// there.
 bool enter_runtime();
-// Status that every call returns in such a child.
-Status forked_status();
-// Return whether this process is such a child. Does not count as a use of the runtime. The child
-// must not release what the parent allocated.
+// Status that every call returns there.
+Status refused_status();
+// Return whether this process is such a forked child. Does not count as a use of the runtime. The
+// child must not release what the parent allocated.
 bool forked();
 
 // Report a failed release. Destructors cannot throw, so it prints one line to stderr, and nothing

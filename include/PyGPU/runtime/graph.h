@@ -30,6 +30,8 @@ class Graph {
   void abandon();
   // Enqueue the work; on a stream that is captured, record the work.
   void launch(const StreamRef& stream) const;
+  // Return whether the graph has work, and its device.
+  std::string state_text() const;
 
  private:
   struct Work {

@@ -94,6 +94,8 @@ class Storage : public std::enable_shared_from_this<Storage> {
   };
 
   void remember();
+  cudaError_t end_uses();
+  void begin_use(const StreamRef& stream);
   Memory detach_memory();  // removes the memory from those that `holding` finds
   bool is_in_capture();  // whether freeing it, or waiting for its uses, would invalidate a capture
   void postpone();

@@ -10,5 +10,7 @@ namespace PyGPU {
 // allocation needs no call of the driver. The default pool is left to the other libraries of the
 // process.
 cudaMemPool_t memory_pool(int device);
+// Return PyGPU's pool on a device if it was created, else null.
+cudaMemPool_t existing_memory_pool(int device);
 
 }  // namespace PyGPU

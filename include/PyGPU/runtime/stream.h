@@ -59,12 +59,15 @@ class Stream {
   Stream(unsigned flags, int priority);
   cudaStream_t get() const { return handle_.get().stream; }
   int device() const { return handle_.get().device; }
+  unsigned epoch() const { return handle_.get().epoch; }
+  bool is_non_blocking() const { return flags_ & cudaStreamNonBlocking; }
   const std::shared_ptr<StreamUses>& uses() const { return handle_.get().uses; }
   bool alive() const;  // neither destroyed nor lost in a reset of its device
   Status destroy() { return status = returned_to_caller(handle_.reset()); }
   Status status;
 
  private:
+  const unsigned flags_;
   UniqueHandle<StreamTraits> handle_;
 };
 
@@ -79,6 +82,10 @@ class Event {
   explicit Event(unsigned flags);
   explicit Event(const cudaIpcEventHandle_t& handle);  // opens an event of another process
   cudaEvent_t get() const { return handle_.get().value; }
+  int device() const { return handle_.get().device; }
+  unsigned epoch() const { return handle_.get().epoch; }
+  // Return whether the event was recorded, and whether it has a time.
+  std::string state_text() const;
   Status destroy() { return status = returned_to_caller(handle_.reset()); }
   Status status;
 

@@ -39,6 +39,7 @@ class TextureArray {
   explicit TextureArray(const ArrayShape& shape);
 
   cudaArray_t get() const;  // throws after free() or a reset of the device
+  const ArrayTraits::Handle& handle() const { return handle_.get(); }
   int device() const { return handle_.get().device; }
   ArrayShape shape() const;  // as reported by the runtime
   std::size_t itemsize() const { return itemsize_; }

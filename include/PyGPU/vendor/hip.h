@@ -7,7 +7,9 @@
 #include <hip/hip_runtime.h>
 
 #include <cstring>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "cuda_numbers.h"
 #include "hip_arrays.h"
@@ -33,7 +35,8 @@
   X(DeviceScheduleAuto) X(DeviceScheduleSpin) X(DeviceScheduleYield)                              \
   X(DeviceScheduleBlockingSync) X(DeviceMapHost) X(DeviceLmemResizeToMax) X(FuncCachePreferNone)  \
   X(FuncCachePreferShared) X(FuncCachePreferL1) X(FuncCachePreferEqual) X(LimitPrintfFifoSize)    \
-  X(LimitMallocHeapSize) X(MemPoolAttrReleaseThreshold) X(MemPoolAttrUsedMemCurrent)
+  X(LimitMallocHeapSize) X(MemPoolAttrReleaseThreshold) X(MemPoolAttrUsedMemCurrent)              \
+  X(MemPoolAttrUsedMemHigh) X(MemPoolAttrReservedMemCurrent) X(MemPoolAttrReservedMemHigh)
 // clang-format on
 #define PYGPU_SAME(name) constexpr auto cuda##name = hip##name;
 PYGPU_HIP_CONSTANTS(PYGPU_SAME)
@@ -189,6 +192,28 @@ inline hipError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
   (void)value;
   return int(limit) >= 0 && int(limit) <= 2 ? cudaErrorNotSupported : cudaErrorInvalidValue;
 #endif
+}
+
+// HIP 5.2 declares hipLaunchHostFunc, but its library may lack it. Its callbacks cannot be
+// captured.
+#if HIP_VERSION < 50300000
+extern "C" __attribute__((weak)) hipError_t hipLaunchHostFunc(hipStream_t, hipHostFn_t, void*);
+#endif
+inline hipError_t cudaLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data) {
+#if HIP_VERSION < 50300000
+  using Call = std::pair<hipHostFn_t, void*>;
+  if (!hipLaunchHostFunc) {
+    auto call = std::make_unique<Call>(function, data);
+    const auto make = [](hipStream_t, hipError_t, void* given) {
+      const std::unique_ptr<Call> owned(static_cast<Call*>(given));
+      owned->first(owned->second);
+    };
+    const hipError_t error = hipStreamAddCallback(stream, make, call.get(), 0);
+    if (error == hipSuccess) (void)call.release();
+    return error;
+  }
+#endif
+  return hipLaunchHostFunc(stream, function, data);
 }
 
 // A pointer's kind under CUDA's numbers; HIP renumbered its own in ROCm 6.

@@ -84,7 +84,10 @@ struct cudaMemAccessDesc {
 };
 enum cudaMemPoolAttr : int {
   cudaMemPoolAttrReleaseThreshold = 4,
-  cudaMemPoolAttrUsedMemCurrent = 7
+  cudaMemPoolAttrReservedMemCurrent = 5,
+  cudaMemPoolAttrReservedMemHigh = 6,
+  cudaMemPoolAttrUsedMemCurrent = 7,
+  cudaMemPoolAttrUsedMemHigh = 8
 };
 
 enum : unsigned {

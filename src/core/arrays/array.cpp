@@ -126,8 +126,9 @@ void Array::fill_bytes(char value, const StreamRef& stream) const {
   StreamOrder order(stream);
   order.uses(storage_);
   order.run([&] {
-    check("cudaMemsetAsync",
-          cudaMemsetAsync(dense_start(), value, layout_.nbytes(), stream.handle));
+    check("cudaMemsetAsync", call_that_enqueues([&] {
+            return cudaMemsetAsync(dense_start(), value, layout_.nbytes(), stream.handle);
+          }));
   });
 }
 
@@ -225,8 +226,10 @@ void Array::upload_async(const void* host, const StreamRef& stream) const {
   StreamOrder order(stream);
   order.uses(target.storage_);
   order.run([&] {
-    check("cudaMemcpyAsync", cudaMemcpyAsync(target.dense_start(), host, layout_.nbytes(),
-                                             cudaMemcpyHostToDevice, stream.handle));
+    check("cudaMemcpyAsync", call_that_enqueues([&] {
+            return cudaMemcpyAsync(target.dense_start(), host, layout_.nbytes(),
+                                   cudaMemcpyHostToDevice, stream.handle);
+          }));
   });
   if (!layout_.dense()) copy_from(target, stream);
 }
@@ -239,8 +242,10 @@ void Array::download_async(void* host, const StreamRef& stream) const {
   StreamOrder order(stream);
   order.uses(source.storage_);
   order.run([&] {
-    check("cudaMemcpyAsync", cudaMemcpyAsync(host, source.dense_start(), layout_.nbytes(),
-                                             cudaMemcpyDeviceToHost, stream.handle));
+    check("cudaMemcpyAsync", call_that_enqueues([&] {
+            return cudaMemcpyAsync(host, source.dense_start(), layout_.nbytes(),
+                                   cudaMemcpyDeviceToHost, stream.handle);
+          }));
   });
 }
 

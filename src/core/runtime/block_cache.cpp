@@ -90,6 +90,14 @@ bool keep(int device, void* block, std::size_t nbytes) {
   return true;
 }
 
+std::size_t cached_bytes(int device) {
+  if (!is_device_number(device)) return 0;
+  Cache& cache = caches[device];
+  std::lock_guard<std::mutex> hold(cache.lock);
+  cache.drop_lost(device);
+  return cache.nbytes;
+}
+
 void give_back(int device) {
   if (!is_device_number(device)) return;
   Cache& cache = caches[device];

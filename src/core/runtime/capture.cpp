@@ -178,8 +178,10 @@ void postpone(std::shared_ptr<void> thing) {
   postponed().some = true;
 }
 
+bool has_postponed() { return postponed().some; }
+
 void release_postponed() {
-  if (!postponed().some) return;
+  if (!postponed().some || in_host_function) return;
   // Destroyed after the lock is released, because these releases may postpone others.
   std::vector<std::shared_ptr<void>> ready;
   {

@@ -57,7 +57,7 @@ unsigned device_epoch(int device) { return is_device_number(device) ? epochs[dev
 
 Status reset_device() {
   int device = 0;
-  if (!enter_runtime()) return forked_status();
+  if (!enter_runtime()) return refused_status();
   if (const cudaError_t error = cudaGetDevice(&device)) return error;
   if (const cudaError_t error = cudaDeviceReset()) return error;
   if (is_device_number(device)) ++epochs[device];
@@ -67,7 +67,7 @@ Status reset_device() {
 bool is_gone(int device, unsigned epoch) { return forked() || epoch != device_epoch(device); }
 
 void require_not_gone(const char* call, int device, unsigned epoch, const char* why) {
-  if (forked()) throw DeviceError(call, forked_status());
+  if (forked()) throw DeviceError(call, refused_status());
   if (is_gone(device, epoch)) throw DeviceError(call, {cudaErrorInvalidResourceHandle, why});
 }
 
@@ -85,7 +85,7 @@ bool is_only_device() {
 }
 
 int current_device() {
-  if (!enter_runtime()) throw DeviceError("cudaGetDevice", forked_status());
+  if (!enter_runtime()) throw DeviceError("cudaGetDevice", refused_status());
   if (is_only_device()) return 0;
   int device = 0;
   if (const cudaError_t error = cudaGetDevice(&device)) {

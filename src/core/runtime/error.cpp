@@ -44,10 +44,13 @@ bool forked() { return in_forked_child.load(std::memory_order_relaxed); }
 
 bool enter_runtime() {
   if (!was_used.load(std::memory_order_relaxed)) was_used = true;
-  return !forked();
+  return !forked() && !in_host_function;
 }
 
-Status forked_status() {
+Status refused_status() {
+  if (!forked())
+    return {cudaErrorNotPermitted,
+            "a function that a stream calls cannot use the runtime: let it signal another thread"};
   return {cudaErrorInitializationError,
           "this process was forked from one that had used the device; start it with "
           "multiprocessing's 'spawn' method instead"};

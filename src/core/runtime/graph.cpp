@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "PyGPU/runtime/host_function.h"
+
 namespace PyGPU {
 
 cudaError_t GraphTraits::destroy(const Handle& graph) {
@@ -44,6 +46,16 @@ void Graph::end() {
   work_ = std::move(work);
 }
 
+std::string Graph::state_text() const {
+  const auto on = [](int device) { return " on device " + std::to_string(device); };
+  if (capture_ && !forked()) return "capturing a stream" + on(capture_->device());
+  if (!work_) return "without work";
+  const GraphTraits::Handle& graph = work_->exec.get();
+  const std::string text = "with captured work" + on(graph.device);
+  if (forked()) return text + " of the parent process";
+  return graph.gone() ? text + ", destroyed by cudaDeviceReset" : text;
+}
+
 void Graph::launch(const StreamRef& stream) const {
   if (!work_)
     throw DeviceError("Graph.launch",
@@ -61,10 +73,19 @@ void Graph::launch(const StreamRef& stream) const {
   if (Capture* const outer = Capture::current()) outer->keep(work);
   StreamOrder order(stream, work->owners.used);
   order.run([&] {
-    if (stream.handle && is_captured(stream.handle))
-      return check("cudaGraphAddChildGraphNode", record_graph(stream.handle, work->recorded.get()));
-    check("cudaGraphLaunch",
-          call_that_waits([&] { return cudaGraphLaunch(graph.value, stream.handle); }));
+    const auto& called = work->owners.called;
+    if (stream.handle && is_captured(stream.handle)) {
+      check("cudaGraphAddChildGraphNode", record_graph(stream.handle, work->recorded.get()));
+      if (Capture* const outer = Capture::current())
+        outer->owners.called.insert(outer->owners.called.end(), called.begin(), called.end());
+      return;
+    }
+    for (const auto& function : called) function->expect();
+    const cudaError_t error =
+        call_that_waits([&] { return cudaGraphLaunch(graph.value, stream.handle); });
+    if (error)
+      for (const auto& function : called) function->cancel();
+    check("cudaGraphLaunch", error);
   });
 }
 

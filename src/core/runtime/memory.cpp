@@ -10,6 +10,7 @@
 #include "PyGPU/runtime/block_cache.h"
 #include "PyGPU/runtime/capture.h"
 #include "PyGPU/runtime/memory_pool.h"
+#include "PyGPU/runtime/memory_stats.h"
 
 namespace PyGPU {
 namespace {
@@ -108,11 +109,14 @@ cudaError_t MemoryTraits::release(Handle block) {
     case MemoryKind::pinned:  // waits for the device, as does the next case
       return waiting_in_relaxed_mode([&] { return cudaFreeHost(block.address); });
     case MemoryKind::device:
+      discount_plain_memory(block.device, block.nbytes);
       return waiting_in_relaxed_mode([&] { return cudaFree(block.address); });
     case MemoryKind::pooled:  // in the order of the null stream of the block's device
-      return release_on_device(block.device, [&] {
-        const RelaxedCaptureMode relaxed = relax_capture_mode();
-        return cudaFreeAsync(block.address, cudaStream_t());
+      return call_that_enqueues([&] {
+        return release_on_device(block.device, [&] {
+          const RelaxedCaptureMode relaxed = relax_capture_mode();
+          return cudaFreeAsync(block.address, cudaStream_t());
+        });
       });
     case MemoryKind::host:
     case MemoryKind::borrowed: break;
@@ -127,41 +131,45 @@ Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes) {
   block.nbytes = nbytes;
   block.kind = kind;
   if (kind != MemoryKind::host) {
-    if (!enter_runtime()) return forked_status();
+    if (!enter_runtime()) return refused_status();
     if (!is_only_device())
       if (const cudaError_t error = cudaGetDevice(&block.device)) return error;
   }
   block.epoch = device_epoch(block.device);
-  if (const cudaError_t error = take(block))
+  if (const cudaError_t error = call_that_enqueues([&] { return take(block); }))
     return {error, std::to_string(nbytes) + " bytes were requested"};
   memory = Memory(block);
+  if (block.kind == MemoryKind::device) count_plain_memory(block.device, nbytes);
   return {};
 }
 
 cudaError_t Storage::UsesTraits::release(Storage* storage) {
   if (forked()) return cudaSuccess;
-  const MemoryTraits::Handle& block = storage->memory_.get();
-  const bool joins = storage->alive() && !storage->used_on_.empty();
-  const bool is_pooled = storage->alive() && block.kind == MemoryKind::pooled;
-  const bool is_lent = block.kind == MemoryKind::borrowed && storage->owner_;
+  return call_that_enqueues([&] { return storage->end_uses(); });
+}
+
+cudaError_t Storage::end_uses() {
+  const MemoryTraits::Handle& block = memory_.get();
+  const bool joins = alive() && !used_on_.empty();
+  const bool is_pooled = alive() && block.kind == MemoryKind::pooled;
+  const bool is_lent = block.kind == MemoryKind::borrowed && owner_;
   const auto stays = [&] {
-    return is_pooled && !storage->exposed_ &&
-           block_cache::keep(block.device, block.address, block.nbytes);
+    return is_pooled && !exposed_ && block_cache::keep(block.device, block.address, block.nbytes);
   };
   if (!joins && stays()) {
-    (void)storage->memory_.give_up();
+    (void)memory_.give_up();
     return cudaSuccess;
   }
-  if ((joins || is_pooled || is_lent) && storage->is_in_capture()) {
-    storage->postpone();
+  if ((joins || is_pooled || is_lent) && is_in_capture()) {
+    postpone();
     return cudaSuccess;
   }
-  const cudaError_t error = joins ? storage->join_streams() : cudaSuccess;
-  if (storage->exposed_) {
-    const cudaError_t freed = storage->detach_memory().reset();
+  const cudaError_t error = joins ? join_streams() : cudaSuccess;
+  if (exposed_) {
+    const cudaError_t freed = detach_memory().reset();
     return error ? error : freed;
   }
-  if (joins && !error && stays()) (void)storage->memory_.give_up();
+  if (joins && !error && stays()) (void)memory_.give_up();
   return error;
 }
 
@@ -192,6 +200,7 @@ std::shared_ptr<Storage> Storage::adopt(void* address, std::size_t nbytes) {
   (void)memory.give_up();
   storage->memory_ = Memory(
       MemoryTraits::Handle{address, nbytes, MemoryKind::device, device, device_epoch(device)});
+  count_plain_memory(device, nbytes);
   return storage;
 }
 
@@ -302,6 +311,14 @@ void Storage::enter(const StreamRef& stream) {
     if (stream.handle) expose();  // blocking streams wait for the null stream, not for each other
     return;
   }
+  (void)call_that_enqueues([&] {
+    begin_use(stream);
+    return cudaSuccess;
+  });
+}
+
+// Order a non-blocking stream after the null stream, at its first use of the memory.
+void Storage::begin_use(const StreamRef& stream) {
   const auto uses = stream.owner ? stream.owner->uses() : nullptr;
   {  // the lock is not held while anything waits
     const std::lock_guard<std::mutex> hold(lock_);
@@ -328,7 +345,8 @@ void Storage::leave(const StreamRef& stream) {
   if (stream.owner || !is_in_null_order() || !is_non_blocking(stream, device())) return;
   if (is_captured(stream.handle))
     return;  // by another library: whoever launches its graph keeps the arrays alive
-  if (order_after(cudaStream_t(), stream.handle, device()))  // fails for a stream of another device
+  // Fails for a stream of another device.
+  if (call_that_enqueues([&] { return order_after(cudaStream_t(), stream.handle, device()); }))
     check("cudaStreamSynchronize",
           call_that_waits([&] { return cudaStreamSynchronize(stream.handle); }));
 }
@@ -349,12 +367,12 @@ cudaError_t Storage::join_streams() {
 }
 
 Status Storage::free() {
-  if (forked()) return forked_status();
+  if (forked() || in_host_function) return refused_status();
   if (alive() && is_in_null_order() && is_in_capture()) {
     postpone();
     return {};
   }
-  const cudaError_t joined = join_streams();
+  const cudaError_t joined = call_that_enqueues([&] { return join_streams(); });
   const cudaError_t freed = detach_memory().reset();
   return joined ? joined : freed;
 }

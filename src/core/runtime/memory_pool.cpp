@@ -37,6 +37,12 @@ class Pools {
     }
     return pool.handle;
   }
+  cudaMemPool_t existing_on(int device) {
+    if (!is_device_number(device)) return nullptr;
+    Pool& pool = pools_[device];
+    const unsigned made = pool.epoch.load(std::memory_order_acquire);
+    return made == device_epoch(device) ? pool.handle : nullptr;
+  }
 
  private:
   struct Pool {
@@ -74,5 +80,6 @@ Pools pools;
 }  // namespace
 
 cudaMemPool_t memory_pool(int device) { return pools.on(device); }
+cudaMemPool_t existing_memory_pool(int device) { return pools.existing_on(device); }
 
 }  // namespace PyGPU

@@ -70,8 +70,10 @@ void StreamUses::end() {
 
 cudaError_t StreamTraits::release(Handle handle) {
   if (is_gone(handle.device, handle.epoch)) return cudaSuccess;
-  handle.uses->end();
-  return cudaStreamDestroy(handle.stream);
+  return call_that_enqueues([&] {
+    handle.uses->end();
+    return cudaStreamDestroy(handle.stream);
+  });
 }
 
 namespace {
@@ -80,14 +82,14 @@ namespace {
 template <class Traits, class Create>
 Status make(UniqueHandle<Traits>& owner, Create create) {
   int device = 0;
-  if (!enter_runtime()) return forked_status();
+  if (!enter_runtime()) return refused_status();
   if (const cudaError_t error = cudaGetDevice(&device)) return error;
   return returned_to_caller(make_owned(owner, device, create));
 }
 
 }  // namespace
 
-Stream::Stream(unsigned flags, int priority) {
+Stream::Stream(unsigned flags, int priority) : flags_(flags) {
   status = make(handle_, [=](StreamTraits::Handle& handle) {
     const cudaError_t error = cudaStreamCreateWithPriority(&handle.stream, flags, priority);
     if (!error) handle.uses = std::make_shared<StreamUses>(handle.stream, handle.device);
@@ -107,6 +109,16 @@ Event::Event(const cudaIpcEventHandle_t& shared) {
   status = make(handle_, [&](EventTraits::Handle& handle) {
     return cudaIpcOpenEventHandle(&handle.value, shared);
   });
+}
+
+std::string Event::state_text() const {
+  const std::string timing = has_timing_ ? "" : ", without timing";
+  switch (recorded_) {
+    case Recorded::in_capture: return "recorded in a capture" + timing;
+    case Recorded::on_device: return "recorded" + timing;
+    case Recorded::never: break;
+  }
+  return "never recorded" + timing;
 }
 
 std::string missing_time_text(const Event& start, const Event& end) {
@@ -203,7 +215,8 @@ void order_after_all(const StreamRef& later, int device) {
   // Recorded work cannot wait for work that is not recorded, so this thread waits for it.
   const bool waits = later.handle ? is_captured(later.handle) : null_is_captured;
   const auto order = [&](cudaStream_t stream) {
-    if (!waits) return order_after(later.handle, stream, device);
+    if (!waits)
+      return call_that_enqueues([&] { return order_after(later.handle, stream, device); });
     return waiting_in_relaxed_mode([stream] { return cudaStreamSynchronize(stream); });
   };
   // The null stream is ordered after all blocking streams.

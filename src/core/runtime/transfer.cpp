@@ -173,7 +173,7 @@ struct Transfer {
 };
 
 Status transfer(void* device, void* host, std::size_t nbytes, bool up) {
-  if (!enter_runtime()) return forked_status();
+  if (!enter_runtime()) return refused_status();
   if (nbytes && Capture::current()) return refusal_to_wait();
   if (nbytes < Settings::get().simple_below.load(std::memory_order_relaxed) || nbytes == 0)
     return plain_copy(device, host, nbytes, up);
@@ -183,7 +183,7 @@ Status transfer(void* device, void* host, std::size_t nbytes, bool up) {
 
 Status transfer(void* device, const Layout& dense, void* host, const Layout& layout, bool up) {
   if (dense.nbytes() == 0) return {};
-  if (!enter_runtime()) return forked_status();
+  if (!enter_runtime()) return refused_status();
   if (Capture::current()) return refusal_to_wait();
   return Transfer{static_cast<char*>(device), dense, static_cast<char*>(host), layout, up}.run();
 }
@@ -232,17 +232,19 @@ Status copy_elements(void* dst, const Layout& dst_layout, const void* src, const
                      cudaStream_t stream) {
   const CopyPlan plan = plan_copy(dst_layout, src_layout);
   if (dst_layout.size() == 0) return {};
-  if (!enter_runtime()) return forked_status();
+  if (!enter_runtime()) return refused_status();
   char* to = static_cast<char*>(dst) + plan.dst_offset;
   const char* from = static_cast<const char*>(src) + plan.src_offset;
   Axes at = plan.loop_shape;
   for (int axis = 0; axis < at.size(); ++axis) at[axis] = 0;
   for (;;) {
-    const cudaError_t error =
-        plan.rows == 1
-            ? cudaMemcpyAsync(to, from, plan.width, cudaMemcpyDeviceToDevice, stream)
-            : cudaMemcpy2DAsync(to, std::size_t(plan.dst_pitch), from, std::size_t(plan.src_pitch),
-                                plan.width, plan.rows, cudaMemcpyDeviceToDevice, stream);
+    const cudaError_t error = call_that_enqueues([&] {
+      return plan.rows == 1
+                 ? cudaMemcpyAsync(to, from, plan.width, cudaMemcpyDeviceToDevice, stream)
+                 : cudaMemcpy2DAsync(to, std::size_t(plan.dst_pitch), from,
+                                     std::size_t(plan.src_pitch), plan.width, plan.rows,
+                                     cudaMemcpyDeviceToDevice, stream);
+    });
     if (error) return error;
     int axis = at.size() - 1;  // count up like an odometer
     for (; axis >= 0; --axis) {

@@ -1,5 +1,6 @@
 // The class DeviceAllocation: memory that PyGPU allocated, as Python's gpudata.
 #include "python/array/gpuarray.h"
+#include "python/repr.h"
 
 namespace PyGPU::python {
 namespace {
@@ -11,6 +12,14 @@ py::object as_buffer(const py::object& memory, py::ssize_t size, py::ssize_t off
   char* const start = static_cast<char*>(address_of(memory, "memory")) + offset;
   const py::array bytes(py::dtype("uint8"), {size}, {1}, start, memory);
   return py::reinterpret_steal<py::object>(PyMemoryView_FromObject(bytes.ptr()));
+}
+
+std::string allocation_text(const DeviceAllocation& self) {
+  const std::string at = "at " + hex(reinterpret_cast<void*>(self.address));
+  if (forked()) return at + " of the parent process";
+  if (!self.storage->alive()) return at + ", freed";
+  return "of " + std::to_string(self.storage->nbytes()) + " bytes " + at + " on device " +
+         std::to_string(self.storage->device());
 }
 
 }  // namespace
@@ -76,8 +85,8 @@ ValueError
 )doc",
          {{"size"}, {"offset", 0}});
   def(m, "_as_buffer", &as_buffer, "", {{"memory"}, {"size"}, {"offset"}});
-  method(allocation, "__repr__", [](const DeviceAllocation& self) {
-    return "<DeviceAllocation " + hex(reinterpret_cast<void*>(self.address)) + ">";
+  method(allocation, "__repr__", [](const py::object& self) {
+    return described<DeviceAllocation>(self, &allocation_text);
   });
 }
 

@@ -13,6 +13,7 @@
 #include "python/launch/packing.h"
 #include "python/launch/placement.h"
 #include "python/launch/shape.h"
+#include "python/repr.h"
 
 namespace PyGPU::python {
 namespace {
@@ -107,7 +108,7 @@ const Kernel& prepare_memory(Function& f, const Arguments& arguments, const Stre
 void launch(Function& f, const LaunchShape& shape, const Arguments& arguments,
             const StreamRef& stream) {
   f.kernel.module().require_alive();
-  if (!enter_runtime()) throw DeviceError("cudaLaunchKernel", forked_status());
+  if (!enter_runtime()) throw DeviceError("cudaLaunchKernel", refused_status());
   StreamOrder order(stream);
   const bool plain = !stream.handle && is_only_device();
   const Kernel& kernel = plain ? f.kernel : prepare_memory(f, arguments, stream, order);
@@ -378,6 +379,18 @@ py::object parameter_offsets(const Function& f) {
   return found;
 }
 
+std::string function_text(const Function& f) {
+  std::string text = f.kernel.name() + "(";
+  for (const KernelParameter& parameter : f.parameters) {
+    if (text.back() != '(') text += ", ";
+    text += parameter_text(parameter);
+  }
+  const Module& module = f.kernel.module();
+  text += (f.knows_count ? ") on device " : "...) on device ") + std::to_string(module.device());
+  if (forked()) return text + " of the parent process";
+  return module.alive() ? text : text + ", unloaded by cudaDeviceReset";
+}
+
 }  // namespace
 
 void launch_prepared(py::handle function, const LaunchShape& shape, const StreamRef& stream,
@@ -404,6 +417,8 @@ void bind_function(py::module_& m) {
       c, "name", [](const Function& f) { return f.kernel.name(); }, "Name of the kernel.");
   property(c, "_parameter_offsets", &parameter_offsets,
            "(offset, bytes, kind, name) of each parameter; None if unknown.");
+  method(c, "__repr__",
+         [](const py::object& self) { return described<Function>(self, &function_text); });
   method(c, "_prepare", &prepare, "Declare the kinds and sizes of the arguments.", {{"declared"}});
   method(c, "_get_attribute",
          [](const Function& f, int number) { return f.kernel.attribute(number); },

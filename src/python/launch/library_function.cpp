@@ -290,7 +290,7 @@ PyObject* call_checked(const LibraryFunction& f, PyObject* const* given, std::si
   const StreamRef stream = stream_of(stream_object);
 
   PackedArguments packed(f.parameters);
-  if (!enter_runtime()) throw DeviceError(f.name, forked_status());
+  if (!enter_runtime()) throw DeviceError(f.name, refused_status());
   StreamOrder order(stream);
   const bool is_only = is_only_device();
   const int current = is_only ? 0 : current_device();

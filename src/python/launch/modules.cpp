@@ -72,6 +72,9 @@ void bind_module(py::module_& m) {
   property(
       c, "device", [](const Module& self) { return self.device(); },
       "Ordinal of the device on which it is loaded.");
+  property(
+      c, "is_loaded", [](const Module& self) { return self.alive(); },
+      "Whether no reset of the device has unloaded it.");
 
   def(m, "_mem_alloc",
       [](std::size_t nbytes) {

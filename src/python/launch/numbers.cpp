@@ -35,6 +35,23 @@ const char* kind_text(Kind kind) {
   return "a value of unknown type";
 }
 
+std::string parameter_text(const KernelParameter& parameter) {
+  const std::string name = parameter.name.empty() ? "" : parameter.name + ": ";
+  const std::string bits = std::to_string(8 * parameter.nbytes);
+  switch (parameter.kind) {
+    case Kind::pointer: return name + "pointer";
+    case Kind::integer: return name + "int" + bits;
+    case Kind::unsigned_integer: return name + "uint" + bits;
+    case Kind::floating_point: return name + "float" + bits;
+    case Kind::bfloat: return name + "bfloat16";
+    case Kind::boolean: return name + "bool";
+    case Kind::complex: return name + "complex" + bits;
+    case Kind::bytes:
+    case Kind::unknown: break;
+  }
+  return name + (parameter.nbytes ? std::to_string(parameter.nbytes) + " bytes" : "unknown");
+}
+
 void refuse(PyObject* argument, const KernelParameter& parameter, std::size_t index,
             const std::string& why) {
   std::string text = "invalid type on parameter #" + std::to_string(index) + " (0-based)";

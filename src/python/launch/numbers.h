@@ -7,6 +7,8 @@
 namespace PyGPU::python {
 
 const char* kind_text(Kind kind);
+// Return a parameter's name and type, such as "n: int32".
+std::string parameter_text(const KernelParameter& parameter);
 // Throw ArgumentError, which names the parameter, its type, the argument, and the reason.
 [[noreturn]] void refuse(PyObject* argument, const KernelParameter& parameter, std::size_t index,
                          const std::string& why);

@@ -73,8 +73,9 @@ bool launch_scan(const ScanLauncher& launcher, const py::object& stream, const p
   StreamOrder order(queue);
   for (const GPUArray* const array : {source, target, &states}) uses(order, *array);
   order.run([&] {
-    check("cudaMemsetAsync",
-          cudaMemsetAsync(states.core.address(), 0, std::size_t(nbytes), queue.handle));
+    check("cudaMemsetAsync", call_that_enqueues([&] {
+            return cudaMemsetAsync(states.core.address(), 0, std::size_t(nbytes), queue.handle);
+          }));
     launch(py::int_(number_of(states.core.address())));
   });
   return true;

@@ -26,7 +26,7 @@ struct CaptureScope {
 };
 
 py::object begin_capture(CaptureScope& self) {
-  if (!enter_runtime()) throw DeviceError("capture", forked_status());
+  if (!enter_runtime()) throw DeviceError("capture", refused_status());
   Graph& graph = held<Graph>(self.graph);
   graph.begin(self.stream);
   self.open = UniqueHandle<OpenCaptureTraits>(&graph);

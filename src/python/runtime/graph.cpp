@@ -3,6 +3,7 @@
 #include "PyGPU/runtime/graph.h"
 
 #include "python/bindings.h"
+#include "python/repr.h"
 
 namespace PyGPU::python {
 namespace {
@@ -49,6 +50,9 @@ void bind_ends(py::module_& m) {
         return true;
       },
       "Call the function now; return False if it was called before.");
+  property(
+      e, "is_over", [](const Finalizer& self) { return !self; },
+      "Whether the function was called.");
   def(m, "_return_block", &take_back, "Return a block to its pool.",
       {{"active"}, {"number"}, {"memory"}, {"held"}, {"holds"}});
   def(m, "_postpone",
@@ -90,11 +94,14 @@ void bind_graph(py::module_& m) {
   constructor(g, [](py::handle) { return Graph(); });
   method(g, "_launch",
          [](const Graph& self, const StreamRef& stream) {
-           if (!enter_runtime()) throw DeviceError("Graph.launch", forked_status());
+           if (!enter_runtime()) throw DeviceError("Graph.launch", refused_status());
            throw_unread_error();
            self.launch(stream);
          },
          "Enqueue the graph's work.", {{"stream"}});
+  method(g, "__repr__", [](const py::object& self) {
+    return described<Graph>(self, [](const Graph& graph) { return graph.state_text(); });
+  });
   bind_ends(m);
   def(m, "_keep_for_graph", [](const py::object& object) { keep_for_graph(object); },
       "Keep an object alive as long as the graph that this thread captures.", {{"object"}});

@@ -1,5 +1,6 @@
 // Low-level calls that allocate and free memory by address, and describe addresses.
 #include "PyGPU/runtime/graph.h"
+#include "PyGPU/runtime/memory_stats.h"
 #include "python/bindings.h"
 #include "python/runtime/memory_docs.h"
 #include "python/runtime/sharing_docs.h"
@@ -50,6 +51,16 @@ Status register_host(py::handle memory, std::size_t nbytes, unsigned flags) {
 }  // namespace
 
 void bind_memory(py::module_& m) {
+  def(m, "_memory_stats",
+      [](int device, bool reset_peaks) {
+        MemoryStats stats;
+        const Status status = call([&] { return memory_stats(device, reset_peaks, stats); });
+        return with_status(
+            status, py::make_tuple(stats.free, stats.total, stats.pool_used, stats.pool_peak,
+                                   stats.pool_reserved, stats.pool_reserved_peak, stats.cached,
+                                   stats.plain_used, stats.plain_peak));
+      },
+      "Return the members of MemoryStats, in their order.", {{"device"}, {"reset_peaks"}});
   def(m, "_in_relaxed_capture_mode",
       [](const py::function& release, const py::object& memory) {
         const RelaxedCaptureMode relaxed = relax_capture_mode();

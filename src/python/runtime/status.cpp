@@ -80,7 +80,7 @@ void wait_for(const StreamRef& stream) {
 }
 
 Status call_by(Status (*make)(const void*), const void* what) {
-  if (!enter_runtime()) return forked_status();
+  if (!enter_runtime()) return refused_status();
   const NoGil without = release_gil();
   return returned_to_caller(make(what));
 }

@@ -1,13 +1,24 @@
 // Python classes of streams and events, and the calls on them.
 #include "PyGPU/runtime/graph.h"
 #include "python/bindings.h"
+#include "python/repr.h"
 #include "python/runtime/stream_docs.h"
 
 namespace PyGPU::python {
 namespace {
 
-std::string handle_repr(const char* what, const void* handle) {
-  return std::string("<") + what + " " + hex(handle) + ">";
+std::string stream_text(const std::shared_ptr<Stream>& stream) {
+  std::string text = handle_text(stream->get(), stream->device(), stream->epoch());
+  if (!stream->alive()) return text;
+  text += stream->is_non_blocking() ? ", non-blocking" : ", blocking";
+  const Capture* const capture = Capture::current();
+  return capture && capture->stream().handle == stream->get() ? text + ", being captured" : text;
+}
+
+std::string event_text(const std::shared_ptr<Event>& event) {
+  const std::string text = handle_text(event->get(), event->device(), event->epoch());
+  const bool is_alive = event->get() && !is_gone(event->device(), event->epoch());
+  return is_alive ? text + ", " + event->state_text() : text;
 }
 
 cudaStream_t as_handle(py::handle number) {
@@ -76,7 +87,8 @@ void bind_stream(py::module_& m) {
   method(
       s, "last_status", [](const Stream& self) { return self.status; },
       docs::last_status_of_handle);
-  method(s, "__repr__", [](const Stream& self) { return handle_repr("cudaStream_t", self.get()); });
+  method(s, "__repr__",
+         [](const py::object& self) { return described<Stream>(self, &stream_text); });
 
   const py::object e = new_class<Event>(m, "cudaEvent_t", docs::cudaEvent_t_text);
   constructor(e,
@@ -103,7 +115,7 @@ void bind_stream(py::module_& m) {
   ctypes_parameter(e);
   method(
       e, "last_status", [](const Event& self) { return self.status; }, docs::last_status_of_handle);
-  method(e, "__repr__", [](const Event& self) { return handle_repr("cudaEvent_t", self.get()); });
+  method(e, "__repr__", [](const py::object& self) { return described<Event>(self, &event_text); });
 
   def(m, "cudaStreamDestroy",
       [](Stream& stream) {

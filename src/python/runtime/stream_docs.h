@@ -156,6 +156,44 @@ Examples
 <cudaError: code=0>
 )";
 
+inline constexpr char cudaLaunchHostFunc_text[] =
+    R"(Call a function when the work before it is done.
+
+Later work on the stream waits until the function has returned. The runtime calls the function in a
+thread of its own; the target host calls it in the calling thread. An exception of the function goes
+to sys.unraisablehook, and the stream continues. In the function, every call of the runtime returns
+cudaErrorNotPermitted; the function may signal another thread. During a capture, each launch of the graph calls the function. Functions that have
+not begun when the interpreter ends are not called.
+
+Parameters
+----------
+stream : cudaStream_t, int or None
+    The stream; None is the null stream.
+function : callable
+    Function without parameters; its result is ignored.
+
+Returns
+-------
+cudaError_t
+    Outcome of the call.
+
+Raises
+------
+TypeError
+    If ``function`` is not callable.
+
+Examples
+--------
+>>> import PyGPU
+>>> stream, done = PyGPU.cudaStream_t(), []
+>>> PyGPU.cudaLaunchHostFunc(stream, lambda: done.append("copied"))
+<cudaError: code=0>
+>>> PyGPU.cudaStreamSynchronize(stream)
+<cudaError: code=0>
+>>> done
+['copied']
+)";
+
 inline constexpr char cudaStreamGetFlags_text[] = R"(Return the flags of a stream.
 
 Parameters

@@ -3,6 +3,7 @@
 // profiler.
 #include "PyGPU/runtime/peers.h"
 #include "python/bindings.h"
+#include "python/repr.h"
 #include "python/runtime/memory_device.h"
 #include "python/runtime/stream_docs.h"
 
@@ -17,6 +18,11 @@ SharedArray array_in(py::handle object) {
   if (!is<TextureArray>(object) || !instance_at<TextureArray>(object.ptr())->made)
     throw py::type_error("expected an Array, got " + repr_of(object));
   return held<TextureArray>(object);
+}
+
+std::string array_text(const SharedArray& array) {
+  const ArrayTraits::Handle& handle = array->handle();
+  return handle_text(handle.value, handle.device, handle.epoch);
 }
 
 template <class T>
@@ -113,6 +119,8 @@ Status copy_given_box(const py::tuple& dst, const py::tuple& src, std::size_t wi
 void bind_arrays(py::module_& m) {
   const py::object a =
       new_class<TextureArray>(m, "_Array", "Array that textures and surfaces can access.");
+  method(a, "__repr__",
+         [](const py::object& self) { return described<TextureArray>(self, &array_text); });
   constructor(a, &make_texture_array, {{"format"}, {"width"}, {"height"}, {"depth"}, {"flags"}});
   method(a, "_free", [](py::handle self) {
     const SharedArray array = array_in(self);
