@@ -1,0 +1,48 @@
+"""Pages of the site that show a file from outside of docs/, and links between the two.
+
+The whole text of such a page is "This page shows [name](path)." for readers of the repository; the
+site has the file's text in its place. In all pages, links to such files lead to these pages.
+"""
+
+import os
+import re
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parent
+SHOWN = re.compile(r"\AThis page shows \[[^]]*\]\(([^)]*)\)\.\s*\Z")
+LINK = re.compile(r"(\]\()([^)#:\s]+)((?:#[^)]*)?\))")
+
+
+def shown_file(page):
+    """Return the file that a page shows, or None."""
+    found = SHOWN.match(page.read_text("utf-8"))
+    return (page.parent / found[1]).resolve() if found else None
+
+
+PAGES = {shown_file(page): page for page in DOCS.rglob("*.md") if shown_file(page)}
+
+
+def moved(text, old, new):
+    """Return a text of the folder `old` with the links that it needs in the folder `new`.
+
+    A link to a folder leads to the README.md in it.
+    """
+
+    def link(match):
+        path = (old / match[2]).resolve()
+        path = path / "README.md" if path.is_dir() else path
+        return match[1] + os.path.relpath(PAGES.get(path, path), new) + match[3]
+
+    return LINK.sub(link, text)
+
+
+def read_source(app, name, source):
+    """Replace the text of a page by the shown file's, and its links. For Sphinx's source-read."""
+    page = Path(app.env.doc2path(name))
+    if page.suffix != ".md":
+        return
+    file = shown_file(page)
+    if file:
+        app.env.note_dependency(str(file), docname=name)
+        source[0] = file.read_text("utf-8")
+    source[0] = moved(source[0], (file or page).parent, page.parent)
