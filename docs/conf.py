@@ -30,6 +30,7 @@ extensions = [
     "sphinx.ext.intersphinx",
     "sphinx_copybutton",
     "sphinx_design",
+    "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "gallery/*.ipynb", "**/GALLERY_HEADER.rst"]
 
@@ -46,6 +47,18 @@ myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 
 copybutton_exclude = ".linenos, .gp, .go"
+
+# Every program of the gallery runs at the build; one that fails fails the build.
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples/gallery",
+    "gallery_dirs": "gallery",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_signature": False,
+    "write_computation_times": False,
+    "doc_module": ("PyGPU",),
+    "reference_url": {"PyGPU": None},
+}
 
 html_theme = "furo"
 html_title = "PyGPU"

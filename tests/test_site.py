@@ -1,9 +1,12 @@
 """The site: its reference has every public name, and its pages lead to files that exist."""
 
 import collections
+import os
 import re
 import sys
+import zlib
 from pathlib import Path
+from urllib.parse import unquote
 
 import public_api
 import pytest
@@ -57,3 +60,45 @@ def test_further_names_are_few(reference_pages):
     for module in reference_pages.TITLES:
         for title, names in reference_pages.tables(module):
             assert title != "Further names" or len(names) <= 3, names
+
+
+@pytest.fixture(scope="module")
+def built():
+    """The folder of the built site, which .ci/site names."""
+    folder = os.environ.get("PYGPU_SITE")
+    if not folder:
+        pytest.skip("PYGPU_SITE names no folder with the built site; .ci/site builds one")
+    return Path(folder)
+
+
+def test_the_site_documents_every_public_name(built):
+    """Sphinx's inventory lists the objects that the pages document."""
+    data = (built / "objects.inv").read_bytes()
+    header, lines = data.split(b"zlib.\n")
+    assert header.startswith(b"# Sphinx inventory version 2")
+    listed = {line.split()[0] for line in zlib.decompress(lines).decode().splitlines()}
+    wanted = set()
+    for path, thing in public_api.objects().items():
+        members = public_api.members(path, thing) if isinstance(thing, type) else ()
+        wanted |= {path, *(member for member, _ in members)}
+    assert not wanted - listed, sorted(wanted - listed)[:20]
+
+
+def test_the_site_links_to_files_that_it_has(built):
+    missing = set()
+    for page in built.rglob("*.html"):
+        text = re.sub(r"<pre>.*?</pre>", "", page.read_text(), flags=re.S)
+        for link in re.findall(r'(?:href|src)="([^"#?]+)', text):
+            if not re.match(r"[a-z]+:", link) and not (page.parent / unquote(link)).exists():
+                missing.add((str(page.relative_to(built)), link))
+    assert not missing, sorted(missing)[:20]
+
+
+def test_the_site_shows_a_picture_of_every_program_of_the_gallery(built):
+    for program in (ROOT / "examples" / "gallery").glob("plot_*.py"):
+        text = (built / "gallery" / f"{program.stem}.html").read_text()
+        assert f"_images/sphx_glr_{program.stem}_001.png" in text, program.name
+
+
+def test_the_search_finds_a_function(built):
+    assert "memcpy_htod" in (built / "searchindex.js").read_text()
