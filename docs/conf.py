@@ -62,7 +62,6 @@ sphinx_gallery_conf = {
 
 html_theme = "furo"
 html_title = "PyGPU"
-html_static_path = ["_static"]
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": True}
 

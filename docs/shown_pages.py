@@ -19,18 +19,21 @@ def shown_file(page):
     return (page.parent / found[1]).resolve() if found else None
 
 
+#: Pages of files and folders from outside of docs/.
 PAGES = {shown_file(page): page for page in DOCS.rglob("*.md") if shown_file(page)}
+PAGES[DOCS.parent / "examples" / "gallery"] = DOCS / "gallery" / "index.rst"  # by sphinx-gallery
 
 
 def moved(text, old, new):
     """Return a text of the folder `old` with the links that it needs in the folder `new`.
 
-    A link to a folder leads to the README.md in it.
+    A link to a folder without a page leads to the README.md in it.
     """
 
     def link(match):
         path = (old / match[2]).resolve()
-        path = path / "README.md" if path.is_dir() else path
+        if path.is_dir() and path not in PAGES:
+            path /= "README.md"
         return match[1] + os.path.relpath(PAGES.get(path, path), new) + match[3]
 
     return LINK.sub(link, text)
