@@ -72,7 +72,7 @@ GROUPS = {
     ],
     "PyGPU.gpuarray": [
         ("The class", r"GPUArray|vec"),
-        ("Creation", r"(empty|zeros|ones|full)(_like)?|arange|linspace"),
+        ("Creation", r"(empty|zeros|ones|full)(_like)?|arange|\w+space"),
         ("Transfers and conversion", r"to_gpu(_async)?|asarray|from_dlpack"),
         ("Reductions", r"sum|prod|mean|min|max|all|any|dot|subset_\w+"),
         ("Selection", r"where|if_positive|take|put|multi_\w+|(max|min)imum|logical_\w+"),

@@ -25,7 +25,7 @@ PAGES = sorted(
     if {"python", "sh run"} & {fence for fence, _, _ in pages.blocks(path)}
 )
 #: Pages that show what the host machine does.
-OF_HOST = {"docs/guide/devices.md", "docs/guide/debugging.md"}
+OF_HOST = {f"docs/guide/{name}.md" for name in ("devices", "debugging", "interop")}
 
 
 @pytest.mark.parametrize("name", sorted({*PAGES} - OWN_TESTS))
