@@ -1,7 +1,7 @@
-"""Pages of the site that show a file from outside of docs/, and links between the two.
+"""Pages of the site that show a file from outside of docs/, and links to these files.
 
-The whole text of such a page is "This page shows [name](path)." for readers of the repository; the
-site has the file's text in its place. In all pages, links to such files lead to these pages.
+The source of such a page is "This page shows [name](path).", a link for readers of the repository.
+The site replaces it with the file's text. In all pages, links to such files lead to these pages.
 """
 
 import os

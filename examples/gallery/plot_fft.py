@@ -25,9 +25,9 @@ __global__ void fft(number *rows, int size, int bits) {
   __syncthreads();
   for (int half = 1; half < size; half *= 2) {
     for (int i = threadIdx.x; i < size / 2; i += blockDim.x) {
-      int place = i % half, first = 2 * i - place;
+      int offset = i % half, first = 2 * i - offset;
       float sine, cosine;
-      sincospif(-float(place) / half, &sine, &cosine);
+      sincospif(-float(offset) / half, &sine, &cosine);
       number even = row[first], odd = number(cosine, sine) * row[first + half];
       row[first] = even + odd;
       row[first + half] = even - odd;

@@ -1,4 +1,4 @@
-"""The programs of the gallery: small sizes, results beside NumPy's, and a picture each."""
+"""The programs of the gallery at small sizes: results as NumPy's, and a picture each."""
 
 import ast
 import re
@@ -120,14 +120,14 @@ def test_mandelbrot(run):
 
 def test_nbody(run):
     names = run("nbody", BODIES=128, STEPS=1)
-    place, mass = names["start"][:, :3].astype(float), names["start"][:, 3]
-    apart = place[None] - place[:, None]
+    position, mass = names["start"][:, :3].astype(float), names["start"][:, 3]
+    apart = position[None] - position[:, None]
     distance = np.sqrt((apart**2).sum(axis=2) + 0.01)
     expected = 0.02 * (apart * (mass / distance**3)[..., None]).sum(axis=1)
     expected[:, 0] -= 0.8 * names["side"]
     np.testing.assert_allclose(names["speed"].get()[:, :3], expected, rtol=1e-3, atol=1e-5)
     np.testing.assert_allclose(
-        names["paths"][1], place[:, :2] + 0.02 * expected[:, :2], rtol=1e-3, atol=1e-5
+        names["paths"][1], position[:, :2] + 0.02 * expected[:, :2], rtol=1e-3, atol=1e-5
     )
 
 

@@ -46,10 +46,10 @@ def environment(path):
     return dict(ENVIRONMENT.findall(path.read_text("utf-8")))
 
 
-def _python(text, place, line, names):
+def _python(text, file, line, names):
     output = io.StringIO()
     with contextlib.redirect_stdout(output):
-        exec(compile("\n" * (line - 1) + text, place, "exec"), names)
+        exec(compile("\n" * (line - 1) + text, file, "exec"), names)
     return output.getvalue()
 
 
@@ -66,7 +66,7 @@ def run(path, folder):
     os.chdir(folder)
     names, each = {"__name__": "__main__"}, blocks(path)
     for position, (fence, text, line) in enumerate(each):
-        place = f"{path.name}, line {line}"
+        block = f"{path.name}, line {line}"
         if fence == "cpp" and (name := re.match(r"// (\S+)\n", text)):
             Path(name[1]).write_text(text)
         if fence == "python":
@@ -78,4 +78,4 @@ def run(path, folder):
         if position + 1 < len(each) and each[position + 1][0] == "text":
             wanted = each[position + 1][1]
             same = CHECKER.check_output(wanted, found, OPTIONS)
-            assert same, f"{place}: expected\n{wanted}\ngot\n{found}"
+            assert same, f"{block}: expected\n{wanted}\ngot\n{found}"
