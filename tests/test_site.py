@@ -11,6 +11,8 @@ from urllib.parse import unquote
 import public_api
 import pytest
 
+from PyGPU.__main__ import COMMANDS
+
 pytestmark = pytest.mark.no_device
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -60,6 +62,22 @@ def test_further_names_are_few(reference_pages):
     for module in reference_pages.TITLES:
         for title, names in reference_pages.tables(module):
             assert title != "Further names" or len(names) <= 3, names
+
+
+def test_every_exception_has_a_cause_and_a_remedy():
+    rows = re.findall(r"^\| `(\w+)`.*? \| (.+) \| (.+) \|$", (DOCS / "errors.md").read_text(), re.M)
+    listed = {name for name, *_ in rows}
+    exceptions = {
+        thing.__name__
+        for thing in public_api.objects().values()
+        if isinstance(thing, type) and issubclass(thing, BaseException)
+    }
+    assert listed >= exceptions, exceptions - listed
+
+
+def test_every_command_is_on_its_page():
+    text = (DOCS / "command_line.md").read_text()
+    assert set(re.findall(r"^\| `(\w+)", text, re.M)) == set(COMMANDS)
 
 
 @pytest.fixture(scope="module")
