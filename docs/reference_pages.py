@@ -78,6 +78,7 @@ GROUPS = {
         ("Selection", r"where|if_positive|take|put|multi_\w+|(max|min)imum|logical_\w+"),
         ("Shapes", r"concatenate|stack|reshape|transpose"),
         ("Fusion", r"fuse"),
+        ("Several processes", r"share\w*"),
     ],
     "PyGPU.cumath": [
         ("Trigonometry", r"a?(sin|cos|tan)h?|arc\w+|hypot|deg2rad|rad2deg"),
