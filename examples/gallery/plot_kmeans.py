@@ -15,9 +15,9 @@ POINTS, CLUSTERS, ROUNDS = 20_000, 6, 15
 
 random = np.random.default_rng(4)
 angle = 2 * np.pi * np.arange(CLUSTERS) / CLUSTERS
-means = np.stack([np.cos(angle), np.sin(2 * angle + 0.5)], axis=1)
+means = np.stack([np.cos(angle), np.sin(angle)], axis=1)
 members = random.integers(CLUSTERS, size=POINTS)
-data = (means[members] + random.normal(0, 0.18, (POINTS, 2))).astype(np.float32)
+data = (means[members] + random.normal(0, 0.13, (POINTS, 2))).astype(np.float32)
 
 module = SourceModule("""
 __global__ void label(const float2 *points, const float2 *centres, int *labels, int n, int k) {
