@@ -48,6 +48,7 @@ TITLES = {
     "PyGPU.compiler": "kernels from source text",
     "PyGPU.library": "compiled libraries",
     "PyGPU.transfer": "settings of transfers",
+    "PyGPU.dask": "arrays of Dask",
     "PyGPU.tools": "memory pools, occupancy, C types",
     "PyGPU.errors": "exceptions",
     "PyGPU.characterize": "properties of a device",
@@ -73,12 +74,12 @@ GROUPS = {
     "PyGPU.gpuarray": [
         ("The class", r"GPUArray|vec"),
         ("Creation", r"(empty|zeros|ones|full)(_like)?|arange|\w+space"),
-        ("Transfers and conversion", r"to_gpu(_async)?|asarray|from_dlpack"),
+        ("Transfers and conversion", r"to_gpu(_async)?|asarray|from_dlpack|require_contiguous"),
         ("Reductions", r"sum|prod|mean|min|max|all|any|dot|subset_\w+"),
         ("Selection", r"where|if_positive|take|put|multi_\w+|(max|min)imum|logical_\w+"),
         ("Shapes", r"concatenate|stack|reshape|transpose"),
         ("Fusion", r"fuse"),
-        ("Several processes", r"share\w*"),
+        ("Several processes", r"share\w*|staged"),
     ],
     "PyGPU.cumath": [
         ("Trigonometry", r"a?(sin|cos|tan)h?|arc\w+|hypot|deg2rad|rad2deg"),

@@ -27,13 +27,14 @@ PAGES[DOCS.parent / "examples" / "gallery"] = DOCS / "gallery" / "index.rst"  # 
 def moved(text, old, new):
     """Return a text of the folder `old` with the links that it needs in the folder `new`.
 
-    A link to a folder without a page leads to the README.md in it.
+    A link to a folder without a page leads to the README.md in it, or in the folder above.
     """
 
     def link(match):
         path = (old / match[2]).resolve()
         if path.is_dir() and path not in PAGES:
-            path /= "README.md"
+            readmes = (folder / "README.md" for folder in (path, path.parent))
+            path = next((each for each in readmes if each.exists()), path)
         return match[1] + os.path.relpath(PAGES.get(path, path), new) + match[3]
 
     return LINK.sub(link, text)

@@ -18,7 +18,7 @@ from PyGPU.compiler import SourceModule
 DOCS = pages.ROOT / "docs"
 COMPILERS = {"host": "g++", "cuda": "nvcc", "hip": "hipcc"}
 #: Pages with tests of their own.
-OWN_TESTS = {"docs/arrays.md"}
+OWN_TESTS = {"docs/arrays.md", "docs/grow.md"}
 PAGES = sorted(
     str(path.relative_to(pages.ROOT))
     for path in (pages.ROOT / "README.md", *DOCS.glob("*.md"), *DOCS.glob("[!_]*/*.md"))
