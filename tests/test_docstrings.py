@@ -17,7 +17,7 @@ NOT_CONSTRUCTIBLE = {
     "PyGPU.ArrayFlags",
     "PyGPU.Allocator",
     "PyGPU.DeviceAllocation",
-    "PyGPU.driver.ManagedAllocationOrStub",
+    "PyGPU.driver.ManagedAllocation",
     "PyGPU.tools.PooledDeviceAllocation",
 }
 #: Functions of C++ that return None.

@@ -278,7 +278,7 @@ class TextureReference:
         Returns
         -------
         int
-            Combination of TRSF_... flags.
+            Combination of the flags ``TRSF_...``.
         """
         return self._flags
 

@@ -275,7 +275,7 @@ def _scan(
 
 
 class InclusiveScanKernel(_ScanKernel):
-    """``out[i] = x[0] op x[1] op ... op x[i]``, for any associative operation.
+    """Inclusive scan of any associative operation: element ``i`` combines all up to ``x[i]``.
 
     Parameters
     ----------
@@ -317,7 +317,7 @@ class InclusiveScanKernel(_ScanKernel):
 
 
 class ExclusiveScanKernel(_ScanKernel):
-    """``out[i] = neutral op x[0] op ... op x[i - 1]``, for any associative operation.
+    """Exclusive scan of any associative operation: element ``i`` combines all before ``x[i]``.
 
     Parameters
     ----------

@@ -190,4 +190,4 @@ def test_the_pages_show_the_table():
     page = ROOT / "docs" / "settings.md"
     command = "python tests/support/settings_page.py > docs/settings.md"
     assert page.read_text() == settings_page.page(), command
-    assert settings.table("PYGPU_HOST_") in (ROOT / "README.md").read_text()
+    assert settings.table("PYGPU_HOST_") in (ROOT / "docs" / "guide" / "devices.md").read_text()

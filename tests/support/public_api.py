@@ -50,7 +50,8 @@ def objects():
     """Return {path: object} of all exported classes and functions, each object once.
 
     The module of the path is the one that defines the object, else the last that exports it: names
-    of PyGPU.gpuarray are exported by PyGPU as well.
+    of PyGPU.gpuarray are exported by PyGPU as well. An alias is used only if no module exports the
+    object by its own name.
     """
     paths = {}
     for module in modules():
@@ -58,7 +59,10 @@ def objects():
             paths.setdefault(id(thing), []).append((f"{module.__name__}.{name}", thing))
     found = {}
     for entries in paths.values():
-        home = f"{entries[0][1].__module__}."
+        thing = entries[0][1]
+        own_name = f".{getattr(thing, '__name__', '')}"
+        entries = [entry for entry in entries if entry[0].endswith(own_name)] or entries
+        home = f"{thing.__module__}."
         path, thing = next((entry for entry in entries if entry[0].startswith(home)), entries[-1])
         found[path] = thing
     return found
