@@ -27,10 +27,10 @@ constexpr std::uint64_t memory_mark = 0x6d656d5570475950, event_mark = 0x7665745
 
 // Contents of a handle.
 struct Shared {
-  std::uint64_t mark = 0;
-  std::uint64_t key = 0;  // random, and part of the file's name
-  std::uint64_t span = 0, mapped = 0;
-  std::int32_t owner = 0, descriptor = -1;
+  std::uint64_t mark;
+  std::uint64_t key;  // random, and part of the file's name
+  std::uint64_t span, mapped;
+  std::int32_t owner, descriptor;
 };
 
 struct Opened {
@@ -50,15 +50,15 @@ std::map<std::uintptr_t, Opened>& opened() {
 
 template <class Handle>
 void write_handle(Handle* handle, const Shared& shared) {
-  static_assert(sizeof shared <= sizeof *handle);
-  std::memset(handle, 0, sizeof *handle);
-  std::memcpy(handle, &shared, sizeof shared);
+  static_assert(sizeof shared <= sizeof handle->reserved);
+  *handle = {};
+  std::memcpy(handle->reserved, &shared, sizeof shared);
 }
 
 template <class Handle>
 Shared read_handle(const Handle& handle) {
-  Shared shared;
-  std::memcpy(&shared, &handle, sizeof shared);
+  Shared shared{};
+  std::memcpy(&shared, handle.reserved, sizeof shared);
   return shared;
 }
 
@@ -113,7 +113,7 @@ std::pair<std::uintptr_t, const Allocation*> exportable(const void* address) {
 }
 
 cudaError_t export_memory(std::uintptr_t first, const Allocation& block) {
-  Shared shared;
+  Shared shared{};
   shared.mark = memory_mark;
   shared.span = block.span;
   const std::size_t nbytes = mapped_bytes(block.charge + Machine::zone_bytes);
@@ -269,7 +269,7 @@ cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t even
     const std::lock_guard<std::mutex> hold(machine.lock);
     if (!machine.events.count(event) || !(event->flags & cudaEventInterprocess))
       return cudaErrorInvalidResourceHandle;
-    Shared shared;
+    Shared shared{};
     if (!event->shared) {
       if (!make_file(shared, page_size())) return cudaErrorOperatingSystem;
       void* const page = map_file(shared.descriptor, page_size());

@@ -19,7 +19,8 @@ GPUArray field_at(const py::object& self, const GPUArray& array, const py::handl
   const std::size_t itemsize = itemsize_of(dtype);
   Axes inner;
   for (int axis = own; axis < shape.size(); ++axis) inner.push_back(shape[axis]);
-  for (const Index stride : Layout(inner, itemsize).strides()) strides.push_back(stride);
+  const Layout subarray(inner, itemsize);
+  for (const Index stride : subarray.strides()) strides.push_back(stride);
   GPUArray view = view_at(self, array, Layout(shape, strides, itemsize), offset);
   view.dtype = std::move(dtype);
   view.has_hidden_fields = false;
@@ -37,8 +38,7 @@ GPUArray several_fields(const py::object& self, const GPUArray& array, const py:
 
 bool is_field_key(PyObject* key) {
   if (PyUnicode_Check(key)) return true;
-  return PyList_Check(key) && PyList_GET_SIZE(key) > 0 &&
-         PyUnicode_Check(PyList_GET_ITEM(key, 0));
+  return PyList_Check(key) && PyList_GET_SIZE(key) > 0 && PyUnicode_Check(PyList_GET_ITEM(key, 0));
 }
 
 GPUArray fields_at(PyObject* self, const GPUArray& array, PyObject* key) {
