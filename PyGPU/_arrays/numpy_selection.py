@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU._arrays import functions, gather, rearranging
+from PyGPU._arrays import functions, gather, methods, rearranging, reductions
 from PyGPU._runtime import core, require_array
 
 if TYPE_CHECKING:
-    from PyGPU._types import Int, Operand, Shape
+    from PyGPU._types import DTypeLike, Int, Operand, Order, Shape
 
 
 def _lengths(shape: Any) -> tuple[int, ...]:
@@ -58,8 +59,17 @@ def diagonal(a: core.GPUArray, offset: Int = 0, axis1: Int = 0, axis2: Int = 1) 
     return moved[..., index, index]
 
 
-def trace(a: core.GPUArray, offset: Int = 0, axis1: Int = 0, axis2: Int = 1) -> core.GPUArray:
-    return diagonal(a, offset, axis1, axis2).sum(axis=-1)
+def trace(
+    a: core.GPUArray,
+    offset: Int = 0,
+    axis1: Int = 0,
+    axis2: Int = 1,
+    dtype: DTypeLike | None = None,
+    out: core.GPUArray | None = None,
+) -> core.GPUArray:
+    add: Any = np.sum  # of integers in NumPy's wider dtype
+    total: core.GPUArray = add(diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype, out=out)
+    return total
 
 
 def select(
@@ -87,25 +97,70 @@ def angle(z: core.GPUArray, deg: bool = False) -> core.GPUArray:
     return functions.apply("multiply", radians, 180 / np.pi) if deg else radians
 
 
-def unravel_index(indices: core.GPUArray, shape: Shape) -> tuple[core.GPUArray, ...]:
+def _require_in_range(name: str, index: core.GPUArray, length: int) -> None:
+    """Raise ValueError for indices below 0 or not below `length`; waits for the device."""
+    is_outside: Any = functions.apply(
+        "logical_or",
+        functions.apply("less", index, 0),
+        functions.apply("greater_equal", index, length),
+    )
+    if index.size and bool(reductions.any(is_outside).get()):
+        raise ValueError(f"{name}: an index is not in the range from 0 to {length - 1}")
+
+
+def _in_order(name: str, lengths: Sequence[Any], order: str) -> Sequence[Any]:
+    """Return the axes so that the last one varies fastest."""
+    if order not in ("C", "F"):
+        raise ValueError(f"{name}: order={order!r}: expected 'C' or 'F'")
+    return lengths if order == "C" else lengths[::-1]
+
+
+def unravel_index(
+    indices: core.GPUArray, shape: Shape, order: Order = "C"
+) -> tuple[core.GPUArray, ...]:
     if require_array("indices", indices).dtype.kind not in "iu":
         raise TypeError(f"unravel_index: indices: expected integers, got {indices.dtype}")
+    lengths = _in_order("unravel_index", _lengths(shape), order)
+    _require_in_range("unravel_index: indices", indices, math.prod(lengths))
     rest, found = indices, []
-    for length in reversed(_lengths(shape)):
+    for length in reversed(lengths):
         found.append(functions.apply("remainder", rest, length))
         rest = functions.apply("floor_divide", rest, length)
-    return tuple(reversed(found))
+    return tuple(_in_order("unravel_index", found[::-1], order))
 
 
-def ravel_multi_index(multi_index: Sequence[core.GPUArray], dims: Shape) -> core.GPUArray:
+def _fitted(k: int, index: core.GPUArray, length: int, mode: str) -> core.GPUArray:
+    """Return indices of one axis in its range, by the mode of ``ravel_multi_index``."""
+    name = f"multi_index[{k}]"
+    if require_array(name, index).dtype.kind not in "iu":
+        raise TypeError(f"ravel_multi_index: {name}: expected integers, got {index.dtype}")
+    if mode == "wrap":
+        return functions.apply("remainder", index, length)
+    if mode == "clip":
+        return methods.clip(index, 0, length - 1)
+    if mode != "raise":
+        raise ValueError(f"ravel_multi_index: mode={mode!r}: expected 'raise', 'wrap' or 'clip'")
+    _require_in_range(f"ravel_multi_index: {name}", index, length)
+    return index
+
+
+def ravel_multi_index(
+    multi_index: Sequence[core.GPUArray],
+    dims: Shape,
+    mode: str | Sequence[str] = "raise",
+    order: Order = "C",
+) -> core.GPUArray:
     lengths = _lengths(dims)
-    if len(multi_index) != len(lengths) or not lengths:
+    modes = [mode] * len(lengths) if isinstance(mode, str) else list(mode)
+    if not len(multi_index) == len(lengths) == len(modes) or not lengths:
         raise ValueError(
-            f"ravel_multi_index: {len(multi_index)} index arrays for dims={dims} of "
-            f"{len(lengths)} axes"
+            f"ravel_multi_index: {len(multi_index)} index arrays and mode={mode!r} for "
+            f"dims={dims} of {len(lengths)} axes"
         )
-    flat = require_array("multi_index[0]", multi_index[0])
-    for index, length in zip(multi_index[1:], lengths[1:]):
+    fitted = list(map(_fitted, range(len(lengths)), multi_index, lengths, modes))
+    flat: core.GPUArray
+    flat, *others = _in_order("ravel_multi_index", fitted, order)
+    for index, length in zip(others, _in_order("ravel_multi_index", lengths, order)[1:]):
         flat = functions.apply("add", functions.apply("multiply", flat, length), index)
     return flat
 

@@ -12,10 +12,12 @@ _COMMANDS = (
     "PyGPU._pyinstaller",
     "PyGPU._report",
 )
+# Modules that need another package. Programs that use them import them by name, which suffices.
+_OPTIONAL = ("PyGPU.dask",)
 
 
 def _is_used(name: str) -> bool:
-    return not any(name == one or name.startswith(f"{one}.") for one in _COMMANDS)
+    return not any(name == one or name.startswith(f"{one}.") for one in (*_COMMANDS, *_OPTIONAL))
 
 
 # PyInstaller is installed where it runs this file, but not where types are checked.

@@ -87,6 +87,28 @@ def test_positions():
     for made, expected in zip(indices, np.unravel_index(flat, shape)):
         np.testing.assert_array_equal(made.get(), expected)
     np.testing.assert_array_equal(np.ravel_multi_index(indices, shape).get(), flat)
+    in_order = np.unravel_index(gpuarray.to_gpu(flat), shape, order="F")
+    for made, expected in zip(in_order, np.unravel_index(flat, shape, order="F")):
+        np.testing.assert_array_equal(made.get(), expected)
+    back = np.ravel_multi_index(in_order, shape, order="F")
+    np.testing.assert_array_equal(back.get(), flat)
+
+
+@pytest.mark.parametrize("mode", ["wrap", "clip", ("wrap", "clip")])
+def test_positions_out_of_range(mode):
+    rows, columns = np.array([-1, 5, 2]), np.array([7, -2, 3])
+    expected = np.ravel_multi_index((rows, columns), (3, 4), mode=mode)
+    made = tuple(map(gpuarray.to_gpu, (rows, columns)))
+    np.testing.assert_array_equal(np.ravel_multi_index(made, (3, 4), mode).get(), expected)
+
+
+@pytest.mark.parametrize("dtype", ["i2", "?", "f4"])
+def test_a_trace_has_the_dtype_of_numpys_sum(dtype):
+    x = (np.arange(9).reshape(3, 3) * 8000 % 30011).astype(dtype)
+    made, out = np.trace(gpuarray.to_gpu(x)), gpuarray.zeros((), np.float64)
+    assert made.dtype == np.trace(x).dtype and made.get() == np.trace(x)
+    np.trace(gpuarray.to_gpu(x), out=out)
+    assert out.get() == np.trace(x)
 
 
 def test_a_broadcast_copy_is_written_alone():
@@ -111,6 +133,11 @@ def test_a_broadcast_copy_is_written_alone():
         (lambda a: np.select([np.less(a, 1)], []), ValueError, "as many choices"),
         (lambda a: np.ravel_multi_index((a,), (3, 4)), ValueError, "2 axes"),
         (lambda a: np.unravel_index(a, (3, 4)), TypeError, "integers"),
+        (lambda a: np.unravel_index(a.astype(int), (3, 4)), ValueError, "from 0 to 11"),
+        (lambda a: np.unravel_index(abs(a.astype(int)), (9,), "K"), ValueError, "order='K'"),
+        (lambda a: np.ravel_multi_index((a.astype(int),), (9,)), ValueError, "from 0 to 8"),
+        (lambda a: np.ravel_multi_index((a,), (9,)), TypeError, "integers"),
+        (lambda a: np.ravel_multi_index((a.astype(int),), (9,), "near"), ValueError, "mode='near'"),
     ],
 )
 def test_bad_input(call, error, text):

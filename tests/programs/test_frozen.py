@@ -59,6 +59,7 @@ def test_the_hook_names_the_modules_that_are_imported_by_name(hook):
     deferred = {*re.findall(r'"(PyGPU\.[\w.]+)"', text), *gpuarray.DEFERRED.values()}
     assert "PyGPU._kernels.specializations" in deferred
     assert deferred <= {*hook["hiddenimports"], "PyGPU.gpuarray"}
+    assert "PyGPU.dask" not in hook["hiddenimports"]  # it would bring dask along
     assert not any("_bench" in name or "_report" in name for name in hook["hiddenimports"])
 
 

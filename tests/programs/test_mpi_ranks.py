@@ -25,10 +25,13 @@ def ranks():
     beside = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     mpiexec = shutil.which("mpiexec", path=beside) or needs.missing("mpi4py.MPI", "no mpiexec here")
 
+    # Open MPI counts the processor's cores, and refuses to start more processes than that.
+    more = {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+
     def run(number, *arguments, cwd):
         done = subprocess.run(
             [mpiexec, "-n", str(number), sys.executable, *map(str, arguments)],
-            env={**os.environ, "PYGPU_TARGET": PyGPU.target},
+            env={**os.environ, **more, "PYGPU_TARGET": PyGPU.target},
             cwd=cwd,
             capture_output=True,
             text=True,
