@@ -32,7 +32,7 @@ def reference_pages():
 def test_every_public_name_is_in_one_table(reference_pages):
     listed = collections.Counter(
         f"{module}.{name}"
-        for module in reference_pages.TITLES
+        for module in reference_pages.MODULES
         for name in re.findall(r"^   (\w+)$", reference_pages.page(module), re.M)
     )
     assert listed == collections.Counter(public_api.objects().keys())
@@ -59,7 +59,7 @@ def test_every_public_name_has_a_page_with_its_members(reference_pages):
 
 def test_further_names_are_few(reference_pages):
     """A new public name belongs into a group of its module."""
-    for module in reference_pages.TITLES:
+    for module in reference_pages.MODULES:
         for title, names in reference_pages.tables(module):
             assert title != "Further names" or len(names) <= 3, names
 
