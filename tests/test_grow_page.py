@@ -24,7 +24,8 @@ PROGRAMS = re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)
 
 def run(command, folder):
     beside = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = {**os.environ, "PYGPU_TARGET": PyGPU.target, "PATH": beside}
+    environment = {**os.environ, **needs.MPI_AS_ROOT, "PYGPU_TARGET": PyGPU.target}
+    environment["PATH"] = beside
     words = shlex.split(command)
     while "=" in words[0]:
         name, value = words.pop(0).split("=")

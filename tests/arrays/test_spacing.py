@@ -122,7 +122,10 @@ def test_ends_of_geomspace_are_exact():
     assert geomspace(3, 7, 9).get()[[0, -1]].tolist() == [3, 7]
     assert geomspace(-3, -7, 9).get()[[0, -1]].tolist() == [-3, -7]
     assert geomspace(1j, 7j, 9).get()[[0, -1]].tolist() == [1j, 7j]
-    close(geomspace(1, 256, 9, dtype=int), np.geomspace(1, 256, 9, dtype=int))
+    # Powers that differ in the last bit may be truncated to neighboring integers.
+    whole = geomspace(1, 256, 9, dtype=int).get()
+    assert whole.dtype == int and np.abs(whole - np.geomspace(1, 256, 9, dtype=int)).max() <= 1
+    assert whole[[0, -1]].tolist() == [1, 256]
 
 
 def test_arguments():

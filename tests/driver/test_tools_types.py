@@ -73,7 +73,8 @@ def test_dtypes_without_a_name(dtype):
         ("i4, f8", r"; PyGPU\.tools\.get_or_register_dtype"),
         (">i4, f8", r"; PyGPU\.tools\.get_or_register_dtype"),
         (">i4", r"'>i4'; .* before to_gpu\(\): \.astype\(dtype\.newbyteorder\('='\)\)"),
-        ("M8[s]", "'$"),
+        ("M8[s]", r"'datetime64\[s\]'; compute with a\.view\('int64'\)"),
+        ("S3", "'$"),
     ],
 )
 def test_what_to_do_about_a_dtype_without_a_name(dtype, advice):

@@ -31,7 +31,7 @@ def ranks():
     def run(number, *arguments, cwd):
         done = subprocess.run(
             [mpiexec, "-n", str(number), sys.executable, *map(str, arguments)],
-            env={**os.environ, **more, "PYGPU_TARGET": PyGPU.target},
+            env={**os.environ, **needs.MPI_AS_ROOT, **more, "PYGPU_TARGET": PyGPU.target},
             cwd=cwd,
             capture_output=True,
             text=True,

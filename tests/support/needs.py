@@ -63,6 +63,8 @@ def _is_standin():
 
 STANDIN = _is_standin()
 ON_MACHINE = STANDIN or PyGPU.target == "host"  # the host machine executes the work
+#: Settings for Open MPI, which does not run as root without them, as in a container.
+MPI_AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 #: Error texts of the runtimes; HIP may only return the name of an error.
 NO_MEMORY = "out of memory" + ("|hipErrorOutOfMemory" if PyGPU.use_hip else "")
 NOT_SUPPORTED = "not supported" + ("|hipErrorNotSupported" if PyGPU.use_hip else "")
