@@ -122,7 +122,13 @@ class Philox4x32RandomNumberGenerator(Generator):
         return int(vector("i", i, np.uint64, (1,)).get()[0])
 
 
-def rand(shape: Shape, dtype: DTypeLike = np.float32, stream: StreamLike = None) -> core.GPUArray:
+def rand(
+    shape: Shape,
+    dtype: DTypeLike = np.float32,
+    stream: StreamLike = None,
+    *,
+    device: Int | None = None,
+) -> core.GPUArray:
     """Return an array of uniform random numbers in [0, 1), or of random integers.
 
     The generator is Philox4x32-10 with a seed from ``numpy.random``, so ``numpy.random.seed`` makes
@@ -136,6 +142,8 @@ def rand(shape: Shape, dtype: DTypeLike = np.float32, stream: StreamLike = None)
         float16, float32, float64, or an integer of 32 or 64 bits, all of whose bits are random.
     stream : Stream, optional
         Stream of the kernel, the null stream by default.
+    device : int or Device, optional
+        Device of the array; the current device by default.
 
     Returns
     -------
@@ -155,6 +163,9 @@ def rand(shape: Shape, dtype: DTypeLike = np.float32, stream: StreamLike = None)
     >>> a.shape, bool((a < 1).all())
     ((2, 3), True)
     """
+    if device is not None:
+        with core.device(device):
+            return rand(shape, dtype, stream)
     dtype = np.dtype(dtype)
     name, code = Philox4x32RandomNumberGenerator._kind("uniform", dtype)
     made = core.GPUArray(shape, dtype)

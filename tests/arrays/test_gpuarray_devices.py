@@ -1,5 +1,10 @@
 """Arrays on several devices: each remembers its own, whatever the thread's current device is."""
 
+import needs
+import pytest
+
+import PyGPU
+
 PROGRAM = """
 import numpy as np, PyGPU
 from PyGPU.gpuarray import to_gpu, zeros, empty_like
@@ -36,6 +41,24 @@ assert PyGPU.cudaGetDevice() == (0, 0)
 
 def test_two_devices(two_devices):
     two_devices(PROGRAM)
+
+
+RANDOM = """
+import numpy as np
+import PyGPU
+from PyGPU import curandom
+
+np.random.seed(3)
+near = curandom.rand(1000)
+np.random.seed(3)
+far = curandom.rand(1000, device=1)
+assert (near.device, far.device) == (0, 1) and PyGPU.cudaGetDevice() == (0, 0)
+assert (near.get() == far.get()).all()
+"""
+
+
+def test_random_numbers_of_a_device(two_devices):
+    two_devices(RANDOM)
 
 
 APART = """
@@ -135,3 +158,57 @@ assert PyGPU.cudaGetDevice() == (0, 0)
 
 def test_device_of_new_arrays(two_devices):
     two_devices(GIVEN)
+
+
+THREADS = """
+import threading, time
+import numpy as np
+import PyGPU
+import PyGPU.driver as drv
+from PyGPU import gpuarray
+from PyGPU.elementwise import ElementwiseKernel
+
+count = drv.Device.count()
+twice = ElementwiseKernel("float *y, const float *x", "y[i] = 2 * x[i]", "twice")
+end, failed, rounds = time.monotonic() + SECONDS, [], [0] * 16
+
+def work(k):
+    device, other = k % count, (k + 1) % count
+    x = np.arange(5000, dtype="f4") + k
+    try:
+        while time.monotonic() < end:
+            with PyGPU.device(device):
+                stream = drv.Stream()
+                a = gpuarray.to_gpu(x)
+                b = gpuarray.empty_like(a)
+                twice(b, a)  # one kernel object on all devices
+                c = a * 3 + b
+                assert c.device == device
+                np.testing.assert_array_equal(c.get(), x * 5)
+                assert float(np.sum(c, dtype="f8").get()) == float((x * 5).sum(dtype="f8"))
+                b.set_async(c, stream)
+                stream.synchronize()
+                near = gpuarray.zeros(5000, "f4", device=other)
+                near[...] = c
+                np.testing.assert_array_equal(near.get(), x * 5)
+                order = np.argmax(c)
+                assert int(order.get()) == 4999 and order.device == device
+            rounds[k] += 1
+    except BaseException as error:
+        failed.append((k, repr(error)))
+
+threads = [threading.Thread(target=work, args=(k,)) for k in range(16)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert not failed, failed
+assert all(rounds), rounds
+"""
+
+
+@pytest.mark.parametrize("seconds", [2, pytest.param(60, marks=pytest.mark.campaign)])
+def test_many_threads_on_all_devices(python, seconds):
+    if PyGPU.target != "host" and PyGPU.cudaGetDeviceCount()[0] < 2:
+        needs.missing("devices", f"the target {PyGPU.target} has only one device here")
+    python(THREADS.replace("SECONDS", str(seconds)), PYGPU_HOST_DEVICES=4)
