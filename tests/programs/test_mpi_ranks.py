@@ -143,4 +143,5 @@ print("right")
 @DEVICE_MEMORY
 def test_exchanges(ranks, tmp_path):
     (tmp_path / "exchanges.py").write_text(EXCHANGES)
-    assert ranks(2, "exchanges.py", cwd=tmp_path).split() == ["right", "right"]
+    # The lines of two processes may run into each other.
+    assert ranks(2, "exchanges.py", cwd=tmp_path).count("right") == 2
