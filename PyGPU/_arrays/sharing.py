@@ -102,7 +102,7 @@ def _is_locked(path: Path, kind: int) -> bool:
 
 
 class _Handle(NamedTuple):
-    """What another process needs to use the array."""
+    """Handle by which another process uses the array."""
 
     process: int
     path: str
@@ -266,7 +266,7 @@ class SharedArray:
 
     @property
     def is_owner(self) -> bool:
-        """Whether this process owns the memory."""
+        """True if this process owns the memory."""
         return isinstance(self._used(), _Owned)
 
     def check(self) -> Self:
