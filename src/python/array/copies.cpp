@@ -173,9 +173,8 @@ void set_from_host(const GPUArray& array, const py::array& source, const StreamR
   if (!source.dtype().equal(array.dtype)) throw py::value_error(type_text("set", source, array));
   const py::array host = reshaped_like(array, source, PyExc_UserWarning, "set");
   if (array.has_hidden_fields) {
-    const std::vector<py::object> values = values_of_fields(array, host);
-    std::size_t k = 0;
-    for (const GPUArray& field : each_field(array)) set_from_host(field, values[k++], stream);
+    for (const auto& [field, part] : fields_with_values(array, host))
+      set_from_host(field, part, stream);
     return;
   }
   keep_for_graph(host);

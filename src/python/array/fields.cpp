@@ -56,20 +56,23 @@ std::vector<GPUArray> each_field(const GPUArray& array) {
   return fields;
 }
 
-std::vector<py::object> values_of_fields(const GPUArray& array, const py::object& value) {
-  const py::tuple names = array.dtype.attr("names");
+std::vector<std::pair<GPUArray, py::object>> fields_with_values(const GPUArray& array,
+                                                                const py::object& value) {
   const py::object dtype = py::getattr(value, "dtype", py::none());
   const py::object own = py::getattr(dtype, "names", py::none());
-  const bool is_tuple = py::isinstance<py::tuple>(value);
-  if (own.is_none() && !is_tuple) return std::vector<py::object>(names.size(), value);
-  const std::size_t count = py::len(is_tuple ? value : own);
-  if (count != names.size())
+  const bool is_tuple = py::isinstance<py::tuple>(value), is_whole = own.is_none() && !is_tuple;
+  std::vector<GPUArray> fields = each_field(array);
+  const std::size_t count = is_whole ? fields.size() : py::len(is_tuple ? value : own);
+  if (count != fields.size())
     throw py::type_error("a[names] = value: value has " + std::to_string(count) +
-                         " fields, the selection " + std::to_string(names.size()));
-  std::vector<py::object> values;
-  for (std::size_t k = 0; k < count; ++k)
-    values.push_back(is_tuple ? value[py::int_(k)] : value[own[py::int_(k)]]);
-  return values;
+                         " fields, the selection " + std::to_string(fields.size()));
+  std::vector<std::pair<GPUArray, py::object>> pairs;
+  for (std::size_t k = 0; k < count; ++k) {
+    const py::int_ place(k);
+    py::object part = is_whole ? value : is_tuple ? value[place] : value[own[place]];
+    pairs.emplace_back(std::move(fields[k]), std::move(part));
+  }
+  return pairs;
 }
 
 }  // namespace PyGPU::python

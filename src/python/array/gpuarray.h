@@ -168,9 +168,11 @@ bool is_field_key(PyObject* key);
 // Return the view of one field, or of several, of a structured array.
 GPUArray fields_at(PyObject* self, const GPUArray& array, PyObject* key);
 std::vector<GPUArray> each_field(const GPUArray& array);
-// Return what an assignment of `value` to a view of several fields assigns to each. Structures and
-// tuples have one value for each field, by position; others are assigned to every field.
-std::vector<py::object> values_of_fields(const GPUArray& array, const py::object& value);
+// Return each field of a view of several fields, with the part of `value` that is assigned to it.
+// Structures and tuples have one part for each field, by position; other values are assigned whole
+// to every field.
+std::vector<std::pair<GPUArray, py::object>> fields_with_values(const GPUArray& array,
+                                                                const py::object& value);
 
 void add_indexing(Slots& slots);
 

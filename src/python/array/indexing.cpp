@@ -124,9 +124,7 @@ void assign_element(const GPUArray& target, const py::object& value) {
 
 void assign(const GPUArray& target, const py::object& value) {
   if (target.has_hidden_fields) {
-    const std::vector<py::object> values = values_of_fields(target, value);
-    std::size_t k = 0;
-    for (const GPUArray& field : each_field(target)) assign(field, values[k++]);
+    for (const auto& [field, part] : fields_with_values(target, value)) assign(field, part);
     return;
   }
   if (const GPUArray* source = gpuarray_in(value.ptr())) return assign_array(target, *source);
@@ -178,11 +176,9 @@ PyObject* item(PyObject* self, Py_ssize_t number) {
 
 // Assign to the elements that masks and index arrays select in a view of several fields.
 void assign_to_each_field(const GPUArray& array, PyObject* key, const py::object& value) {
-  const std::vector<py::object> values = values_of_fields(array, value);
-  std::size_t k = 0;
-  for (GPUArray& field : each_field(array)) {
+  for (auto& [field, part] : fields_with_values(array, value)) {
     const py::object target = wrap(std::move(field));
-    if (PyObject_SetItem(target.ptr(), key, values[k++].ptr())) throw py::error_already_set();
+    if (PyObject_SetItem(target.ptr(), key, part.ptr())) throw py::error_already_set();
   }
 }
 
