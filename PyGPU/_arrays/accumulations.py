@@ -55,7 +55,10 @@ class _Plan(NamedTuple):
 def _plan(
     name: str, own: DType, dtype: DType | None, shape: tuple[int, ...], axis: int, device_key: int
 ) -> _Plan:
-    """Return the plan for arrays of a shape with elements; a device key stands for the kernels."""
+    """Return the plan for nonempty arrays of a shape.
+
+    The plan holds kernels, which depend on `device_key`, that of the current device.
+    """
     to = reduced_dtype(getattr(np, name), own, dtype)
     operation, skips_nan = _OPERATIONS[name]
     rows, columns, carries = _lines(own, to, operation, skips_nan and own.kind in "fc")()

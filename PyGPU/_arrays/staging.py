@@ -30,7 +30,7 @@ class _Layout:
 
 def _share_elements(first: core.GPUArray, second: core.GPUArray) -> bool:
     """Report whether two arrays share an element; two columns of a matrix do not."""
-    if not core._overlap(first, second):  # compares the ranges of the addresses
+    if not core._overlap(first, second):  # true also if it cannot exclude a shared element
         return False
     return np.shares_memory(np.asarray(_Layout(first)), np.asarray(_Layout(second)))
 

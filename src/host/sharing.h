@@ -20,7 +20,7 @@ struct SharedRecords {
   std::atomic<std::uint64_t> begun, ended;
 };
 
-// What a process knows of an event that it shares.
+// A process's view of an event that it shares with others.
 struct SharedEvent {
   SharedRecords* records;
   int descriptor;  // -1 in a process that opened the event

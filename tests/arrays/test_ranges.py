@@ -102,7 +102,7 @@ def test_streams():
 
 @pytest.mark.parametrize("dtype", [None, "F", "D"])
 def test_complex_numbers(dtype):
-    """As in NumPy, a range ends where its real or its imaginary part does."""
+    """A range ends where its real or its imaginary part does, as in NumPy."""
     for args in [(0, 5 + 5j, 1 + 1j), (1, 4 + 9j, 0.5 + 1j), (3 + 9j,), (0, -2 - 1j, -0.5 - 0.5j)]:
         expected = np.arange(*args, dtype=dtype)
         if dtype is None:

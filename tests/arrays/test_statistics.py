@@ -78,7 +78,7 @@ def test_dtype_and_out():
 
 @pytest.mark.parametrize("code", "efd")
 def test_variances_of_numbers_whose_differences_overflow(code):
-    """As NumPy's, they are infinite, and NaN only if an element is infinite or NaN."""
+    """The variances are infinite, and NaN only if an element is infinite or NaN."""
     most = np.finfo(code).max
     rng = np.random.default_rng(3)
     for numbers in ([most, -most, 1], [most, -most, np.inf], [1, np.nan, -most], [most / 2, -most]):

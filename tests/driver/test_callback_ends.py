@@ -129,7 +129,7 @@ print("end", flush=True)
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_forked_child_ends(python):
-    """Its parent's calls are not its own."""
+    """The child does not make the calls that its parent enqueued."""
     program = """
 begun, end = threading.Event(), threading.Event()
 

@@ -52,7 +52,7 @@ def test_the_help_has_a_line_and_an_example_of_each_command(pygpu):
 
 @pytest.mark.parametrize("name", [name for name in __main__.COMMANDS if name != "cxx"])
 def test_the_help_of_a_command_teaches(pygpu, name):
-    """It says what the command does, and shows command lines that the parser accepts."""
+    """The help explains the command and shows command lines that the parser accepts."""
     help_text = pygpu(name, "--help").stdout
     usage, _, rest = help_text.partition("\n\n")
     assert usage.startswith(f"usage: pygpu {name} [")

@@ -1,4 +1,4 @@
-"""The README and the pages of the site: what they show is run as it stands there."""
+"""Programs of the README and of the pages of the site, run as they are printed."""
 
 import ctypes
 import os
@@ -144,7 +144,7 @@ def test_your_own_kernels_by_load(tmp_path, monkeypatch, capsys):
 
 
 def test_shared_memory_and_templates_in_your_own_kernels(tmp_path):
-    """What the page says of both, in a source of its own."""
+    """The page's statements about both hold for a user's source."""
     compiler = COMPILERS[PyGPU.target]
     needs.program(compiler)
     (tmp_path / "mine.cu").write_text("""

@@ -1,4 +1,4 @@
-"""What tests of functions that streams call need."""
+"""Helpers of tests of functions that streams call."""
 
 import pytest
 

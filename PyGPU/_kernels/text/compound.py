@@ -113,8 +113,8 @@ def _variances(form: ReductionKey, argument: str) -> str:
 typedef {real.computed} P_real;
 struct A {{ P_real from, sum, squares; P_index count; }};
 typedef {result.stored} R;
-// As in NumPy, squares that overflow are infinite: NaN results from elements that are infinite or
-// NaN only. The squares overflow where the sum of differences does, which is 0 from then on.
+// The result is NaN only if an element is infinite or NaN. Squares that overflow are infinite, as
+// in NumPy. If the sum of differences overflows, so do the squares, and the sum restarts from 0.
 __device__ inline bool P_is_finite(const P_real &x) {{ return x - x == 0; }}
 __device__ inline void P_overflow(A &a, const P_real &item) {{
   a.sum = 0;
