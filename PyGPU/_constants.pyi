@@ -1,6 +1,7 @@
 """Types of the compiled module's constants, which have CUDA's names on every target.
 
-Only other stubs import this file: there is no module of this name.
+Only other stubs import this file: there is no module of this name. Its generator is
+tests/support/runtime_stubs.py.
 """
 
 _constants: tuple[int, ...]
@@ -38,10 +39,10 @@ _constants: tuple[int, ...]
     cudaErrorCooperativeLaunchTooLarge, cudaErrorNotPermitted, cudaErrorNotSupported,
     cudaErrorSystemNotReady, cudaErrorSystemDriverMismatch, cudaErrorCompatNotSupportedOnDevice,
     cudaErrorMpsConnectionFailed, cudaErrorMpsRpcFailure, cudaErrorMpsServerNotReady,
-    cudaErrorMpsMaxClientsReached, cudaErrorMpsMaxConnectionsReached,
-    cudaErrorMpsClientTerminated, cudaErrorCdpNotSupported, cudaErrorCdpVersionMismatch,
-    cudaErrorStreamCaptureUnsupported, cudaErrorStreamCaptureInvalidated,
-    cudaErrorStreamCaptureMerge, cudaErrorStreamCaptureUnmatched, cudaErrorStreamCaptureUnjoined,
+    cudaErrorMpsMaxClientsReached, cudaErrorMpsMaxConnectionsReached, cudaErrorMpsClientTerminated,
+    cudaErrorCdpNotSupported, cudaErrorCdpVersionMismatch, cudaErrorStreamCaptureUnsupported,
+    cudaErrorStreamCaptureInvalidated, cudaErrorStreamCaptureMerge,
+    cudaErrorStreamCaptureUnmatched, cudaErrorStreamCaptureUnjoined,
     cudaErrorStreamCaptureIsolation, cudaErrorStreamCaptureImplicit, cudaErrorCapturedEvent,
     cudaErrorStreamCaptureWrongThread, cudaErrorTimeout, cudaErrorGraphExecUpdateFailure,
     cudaErrorExternalDevice, cudaErrorInvalidClusterSize, cudaErrorFunctionNotLoaded,
@@ -91,17 +92,16 @@ _constants: tuple[int, ...]
     cudaDevAttrMaxAccessPolicyWindowSize, cudaDevAttrReservedSharedMemoryPerBlock,
     cudaDevAttrSparseCudaArraySupported, cudaDevAttrHostRegisterReadOnlySupported,
     cudaDevAttrTimelineSemaphoreInteropSupported, cudaDevAttrMemoryPoolsSupported,
-    cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost,
-    cudaMemcpyDeviceToDevice, cudaMemcpyDefault, cudaStreamDefault, cudaStreamNonBlocking,
-    cudaEventDefault, cudaEventBlockingSync, cudaEventDisableTiming, cudaEventInterprocess,
-    cudaHostAllocDefault, cudaHostAllocPortable, cudaHostAllocMapped, cudaHostAllocWriteCombined,
+    cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice,
+    cudaMemcpyDefault, cudaStreamDefault, cudaStreamNonBlocking, cudaEventDefault,
+    cudaEventBlockingSync, cudaEventDisableTiming, cudaEventInterprocess, cudaHostAllocDefault,
+    cudaHostAllocPortable, cudaHostAllocMapped, cudaHostAllocWriteCombined,
     cudaHostRegisterDefault, cudaHostRegisterPortable, cudaHostRegisterMapped,
     cudaHostRegisterIoMemory, cudaHostRegisterReadOnly, cudaMemAttachGlobal, cudaMemAttachHost,
     cudaMemAttachSingle, cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice,
-    cudaMemoryTypeManaged, cudaDeviceScheduleAuto, cudaDeviceScheduleSpin,
-    cudaDeviceScheduleYield, cudaDeviceScheduleBlockingSync, cudaDeviceMapHost,
-    cudaDeviceLmemResizeToMax, cudaFuncCachePreferNone, cudaFuncCachePreferShared,
-    cudaFuncCachePreferL1, cudaFuncCachePreferEqual, cudaLimitStackSize, cudaLimitPrintfFifoSize,
-    cudaLimitMallocHeapSize, cudaIpcMemLazyEnablePeerAccess, cudaStreamLegacy,
-    cudaStreamPerThread, cudaCpuDeviceId,
+    cudaMemoryTypeManaged, cudaDeviceScheduleAuto, cudaDeviceScheduleSpin, cudaDeviceScheduleYield,
+    cudaDeviceScheduleBlockingSync, cudaDeviceMapHost, cudaDeviceLmemResizeToMax,
+    cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1,
+    cudaFuncCachePreferEqual, cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize,
+    cudaIpcMemLazyEnablePeerAccess, cudaStreamLegacy, cudaStreamPerThread, cudaCpuDeviceId,
 ) = _constants

@@ -11,10 +11,6 @@ import numpy as np
 from typing_extensions import disjoint_base
 
 from PyGPU._calls import *  # noqa: F403
-from PyGPU._calls import _MemoryOwner as _MemoryOwner
-from PyGPU._calls import _opened as _opened
-from PyGPU._calls import _page_locked as _page_locked
-from PyGPU._calls import _registered as _registered
 from PyGPU._constants import *  # noqa: F403
 from PyGPU._launchers import _ElementwiseLauncher as _ElementwiseLauncher
 from PyGPU._launchers import _library_exports as _library_exports
@@ -23,6 +19,10 @@ from PyGPU._launchers import _library_symbol as _library_symbol
 from PyGPU._launchers import _open_library as _open_library
 from PyGPU._launchers import _ReductionLauncher as _ReductionLauncher
 from PyGPU._launchers import _ScanLauncher as _ScanLauncher
+from PyGPU._owners import _MemoryOwner as _MemoryOwner
+from PyGPU._owners import _opened as _opened
+from PyGPU._owners import _page_locked as _page_locked
+from PyGPU._owners import _registered as _registered
 from PyGPU._textures import _Array as _Array
 from PyGPU._textures import _SurfaceObject as _SurfaceObject
 from PyGPU._textures import _TextureObject as _TextureObject

@@ -123,6 +123,7 @@ LAYERS = [
     {"heap_type.h", "numpy.h", "gil.h"},
     {"functions.h", "repr.h"},
     {"bindings.h", "hooks.h"},
+    {"calls.h"},
     {
         "gpuarray.h",
         "map.h",

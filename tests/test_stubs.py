@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+import runtime_stubs
 
 import PyGPU
 from PyGPU import gpuarray
@@ -29,7 +30,7 @@ TYPED = parsed("_runtime/typed.pyi")
 STUBS = {
     core: [
         statement
-        for name in ("_host", "_calls", "_constants", "_launchers", "_textures")
+        for name in ("_host", "_calls", "_constants", "_launchers", "_owners", "_textures")
         for statement in parsed(f"{name}.pyi")
     ],
     gpuarray: parsed("gpuarray.pyi"),
@@ -239,6 +240,13 @@ def test_what_python_calls_in_the_compiled_module_is_there():
         if name.startswith("_") and isinstance(node, ast.ClassDef):
             members = {member for member, _ in declared(node.body)}
             assert members <= set(dir(getattr(core, name))), name
+
+
+@pytest.mark.skipif(PyGPU.target != "host", reason="the target host has the names of CUDA alone")
+@pytest.mark.parametrize("file", runtime_stubs.STUBS)
+def test_the_generated_stubs_are_up_to_date(file):
+    command = "PYGPU_TARGET=host python tests/support/runtime_stubs.py"
+    assert (FOLDER / file).read_text() == runtime_stubs.STUBS[file](), command
 
 
 def test_stubs_are_short():

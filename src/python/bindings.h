@@ -29,11 +29,11 @@ void bind_constants(py::module_& m);
 void bind_device(py::module_& m);
 void bind_device_scope(py::module_& m);
 void bind_stream(py::module_& m);
+void bind_calls(py::module_& m);
 void bind_graph(py::module_& m);
 void bind_host_functions(py::module_& m);
 void bind_owners(py::module_& m);
 void bind_capture_scope(py::module_& m);
-void bind_memory(py::module_& m);
 void bind_copies(py::module_& m);
 void bind_transfer_settings(py::module_& m);
 void bind_pointers(py::module_& m);
@@ -114,8 +114,8 @@ Status call_on(const StreamRef& stream, std::initializer_list<const void*> addre
 
 // Result of a low-level call that yields values: (value, ..., status).
 template <class... Values>
-py::tuple with_status(const Status& status, const Values&... values) {
-  return py::make_tuple(to_python(values)..., to_python(status));
+auto with_status(const Status& status, const Values&... values) {
+  return std::make_tuple(values..., status);
 }
 
 // Return the attribute, or null if the object has none. Exceptions other than AttributeError
@@ -133,6 +133,14 @@ inline std::uintptr_t number_of(const void* address) {
 // (pointer_wrapper), with __cuda_array_interface__, or with .ptr. Otherwise throws a TypeError that
 // names `argument`.
 void* address_of(py::handle object, const char* argument);
+// Parameters of Python functions: an address, as address_of finds it; and an object with memory, an
+// address or a buffer, which copy_end reads.
+struct Address {
+  void* value;
+};
+struct MemoryObject {
+  py::handle object;
+};
 // Return true if a __cuda_array_interface__ says that its memory must not be written.
 bool is_read_only(const py::object& interface);
 // Set the function that finds the address of an array, before other ways are tried. The light ring
@@ -199,6 +207,16 @@ int export_buffer(PyObject* self, Py_buffer* view, int flags) {
 }
 
 template <>
+struct ArgumentConverter<Address> {
+  static Address read(PyObject* value, const ArgumentPosition& position) {
+    return {address_of(value, position.function.parameters[position.number])};
+  }
+};
+template <>
+struct ArgumentConverter<MemoryObject> {
+  static MemoryObject read(PyObject* value, const ArgumentPosition&) { return {value}; }
+};
+template <>
 struct ArgumentConverter<Order> {
   static Order read(PyObject* value, const ArgumentPosition&) { return order_of(value); }
 };
@@ -212,6 +230,24 @@ struct ArgumentConverter<Status> {
   static Status read(PyObject* value, const ArgumentPosition& position);
 };
 
+// Names of these parameters' types in annotations.
+template <>
+inline constexpr const char* annotation_of<Address> = "Address";
+template <>
+inline constexpr const char* annotation_of<MemoryObject> = "Memory";
+template <>
+inline constexpr const char* annotation_of<StreamRef> = "StreamLike";
+template <>
+inline constexpr const char* annotation_of<cudaStream_t> = "StreamLike";
+template <>
+inline constexpr const char* annotation_of<Stream> = "cudaStream_t";
+template <>
+inline constexpr const char* annotation_of<Event> = "cudaEvent_t";
+template <>
+inline constexpr const char* annotation_of<cudaEvent_t> = "cudaEvent_t";
+template <>
+inline constexpr const char* annotation_of<Status> = "cudaError_t | int";
+
 // Classes whose values C++ shares, and may keep longer than Python does.
 #define PYGPU_SHARED(T)              \
   template <>                        \
@@ -224,71 +260,5 @@ PYGPU_SHARED(Module)
 PYGPU_SHARED(TextureArray)
 PYGPU_SHARED(TextureObject)
 PYGPU_SHARED(SurfaceObject)
-
-// Runtime calls as Python functions, made from their pointers: def(m, "cudaSetDevice",
-// status_of(&cudaSetDevice), ...). Calls of equal type share the compiled code. Overloaded
-// functions of a vendor's headers cannot be passed.
-
-// Convert an argument to the value that is kept during the call; as_given then converts that value
-// to the call's parameter.
-template <class T>
-decltype(auto) read_for_call(PyObject* value, const ArgumentPosition& position) {
-  if constexpr (std::is_same_v<T, cudaStream_t>)
-    return stream_of(value);
-  else if constexpr (std::is_same_v<T, cudaEvent_t>)
-    return (ArgumentConverter<Event>::read(value, position));  // reference
-  else if constexpr (std::is_same_v<T, const char*>)
-    return read_text(value, position);
-  else if constexpr (std::is_pointer_v<T>)
-    return address_of(value, position.function.parameters[position.number]);
-  else if constexpr (std::is_enum_v<T>)
-    return T(ArgumentConverter<int>::read(value, position));
-  else
-    return ArgumentConverter<T>::read(value, position);
-}
-inline cudaStream_t as_given(const StreamRef& stream) { return stream.handle; }
-inline cudaEvent_t as_given(const Event& event) { return event.get(); }
-inline const char* as_given(const std::string& text) { return text.c_str(); }
-template <class T>
-T as_given(T value) {
-  return value;
-}
-
-template <class Function, class... A>
-struct RuntimeCall {
-  template <std::size_t... i, class... Out>
-  static Status make(std::index_sequence<i...>, const Callable& c, PyObject* const* values,
-                     Out*... out) {
-    const auto with = [&](const auto&... kept) {
-      return call(
-          [&] { return reinterpret_cast<Function>(c.function)(out..., as_given(kept)...); });
-    };
-    return with(read_for_call<A>(values[i], {c, i})...);
-  }
-  static py::object plain(const Callable& c, PyObject* const* values) {
-    return to_python(make(std::index_sequence_for<A...>(), c, values));
-  }
-  template <class Out>
-  static py::object value_and_status(const Callable& c, PyObject* const* values) {
-    Out out{};
-    const Status status = make(std::index_sequence_for<A...>(), c, values, &out);
-    using Number = std::conditional_t<std::is_enum_v<Out>, int, Out>;
-    return with_status(status, Number(out));
-  }
-};
-
-// Signature of a call that returns its status.
-template <class R, class... A>
-Signature status_of(R (*function)(A...)) {
-  return {reinterpret_cast<Callable::Plain>(function),
-          &RuntimeCall<decltype(function), A...>::plain, sizeof...(A), &result_name<Status>};
-}
-// Signature of a call that writes a value to its first parameter: it returns (value, status).
-template <class Out, class... A>
-Signature value_and_status_of(cudaError_t (*function)(Out*, A...)) {
-  return {reinterpret_cast<Callable::Plain>(function),
-          &RuntimeCall<decltype(function), A...>::template value_and_status<Out>, sizeof...(A),
-          &result_name<py::tuple>};
-}
 
 }  // namespace PyGPU::python

@@ -69,6 +69,14 @@ PyObject* call_function(PyObject* self, PyObject* const* given, std::size_t flag
 
 PyObject* text(const std::string& found) { return PyUnicode_FromString(found.c_str()); }
 
+PyObject* annotations(const Callable& c) {
+  py::dict types;
+  for (std::size_t i = c.is_method; i < c.parameters.size(); ++i)
+    types[c.parameters[i]] = c.annotations[i];
+  types["return"] = c.result;
+  return types.release().ptr();
+}
+
 // Types of functions and of methods; methods bind the object that they are looked up on. Both have
 // __get__, by which the module `inspect` recognizes them.
 PyTypeObject *function_type = nullptr, *method_type = nullptr;
@@ -80,9 +88,7 @@ PyTypeObject* new_type(py::module_& m, const char* name, descrgetfunc get, unsig
       {"__doc__", [](PyObject* self, void*) { return text(at(self).doc); }, {}, {}, {}},
       {"__text_signature__", [](PyObject* self, void*) { return text(at(self).text); }, {}, {}, {}},
       {"__annotations__",
-       [](PyObject* self, void*) {
-         return Py_BuildValue("{ss}", "return", at(self).result.c_str());
-       },
+       [](PyObject* self, void*) { return guarded([&] { return annotations(at(self)); }); },
        {},
        {},
        {}},
@@ -201,10 +207,21 @@ namespace {
 
 Callable make_callable(const char* name, const Signature& signature, const char* doc,
                        Parameters parameters, bool is_method) {
-  Callable made{
-      signature.function, signature.thunk, name, doc, "", signature.result(), {}, {}, {}, 0, -1};
+  Callable made{signature.function,
+                signature.thunk,
+                name,
+                doc,
+                "",
+                signature.result(),
+                signature.annotations,
+                is_method,
+                {},
+                {},
+                {},
+                0,
+                -1};
   const std::size_t count = signature.count;
-  std::string shown, bare;
+  std::string shown;
   bool by_place = true;
   const auto add = [&](const char* parameter, const std::string& text, PyObject* value) {
     made.parameters.push_back(parameter);

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <type_traits>
 
 #include "python/heap_type.h"
@@ -12,12 +13,20 @@
 
 namespace PyGPU::python {
 
-// Convert a C++ value to Python: objects, numbers, strings, and instances of the classes made by
-// heap_type.h.
+template <class T>
+inline constexpr bool is_tuple = false;
+template <class... T>
+inline constexpr bool is_tuple<std::tuple<T...>> = true;
+
+// Convert a C++ value to Python: tuples, objects, numbers, strings, and instances of the classes
+// made by heap_type.h.
 template <class Value>
 py::object to_python(Value&& value) {
   using T = std::decay_t<Value>;
-  if constexpr (std::is_base_of_v<py::object, T>) {
+  if constexpr (is_tuple<T>) {
+    return std::apply([](const auto&... members) { return py::make_tuple(to_python(members)...); },
+                      value);
+  } else if constexpr (std::is_base_of_v<py::object, T>) {
     return std::forward<Value>(value);
   } else if constexpr (std::is_same_v<T, bool>) {
     return py::bool_(value);
@@ -34,10 +43,23 @@ py::object to_python(Value&& value) {
   }
 }
 
+// Dict whose values are ints.
+struct IntDict : py::dict {};
+
 // Name of a result type in annotations and docstrings.
 template <class T>
+std::string result_name();
+template <class... T>
+std::string tuple_name(const std::tuple<T...>*) {
+  std::string names;
+  ((names += (names.empty() ? "" : ", ") + result_name<T>()), ...);
+  return "tuple[" + names + "]";
+}
+template <class T>
 std::string result_name() {
-  if constexpr (std::is_void_v<T>)
+  if constexpr (is_tuple<T>)
+    return tuple_name(static_cast<const T*>(nullptr));
+  else if constexpr (std::is_void_v<T>)
     return "None";
   else if constexpr (std::is_same_v<T, bool>)
     return "bool";
@@ -49,6 +71,8 @@ std::string result_name() {
     return "str";
   else if constexpr (std::is_same_v<T, py::tuple>)
     return "tuple";
+  else if constexpr (std::is_same_v<T, IntDict>)
+    return "dict[str, int]";
   else if constexpr (std::is_same_v<T, py::dict>)
     return "dict";
   else if constexpr (std::is_same_v<T, py::list>)
@@ -60,6 +84,26 @@ std::string result_name() {
   else
     return name_of_class(type_of<T>);
 }
+
+// Name of a parameter's type in annotations, by the aliases of PyGPU/_types.pyi. Specialized for
+// classes whose objects are parameters of runtime calls.
+template <class T>
+constexpr const char* usual_annotation() {
+  if constexpr (std::is_same_v<T, bool>)
+    return "bool";
+  else if constexpr (std::is_integral_v<T> || std::is_enum_v<T>)
+    return "Int";
+  else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, const char*>)
+    return "str";
+  else if constexpr (std::is_same_v<T, py::bytes>)
+    return "bytes";
+  else if constexpr (std::is_pointer_v<T>)
+    return "Address";
+  else
+    return "object";
+}
+template <class T>
+inline constexpr const char* annotation_of = usual_annotation<T>();
 
 struct Callable;
 
@@ -126,6 +170,8 @@ struct Callable {
   Plain function;
   Thunk thunk;
   std::string name, doc, text, result;  // text: the signature
+  const char* const* annotations;       // of the parameters
+  bool is_method;                       // the first parameter is self
   std::vector<const char*> parameters;
   std::vector<PyObject*> names, defaults;  // interned; null: no default
   std::size_t positional;                  // number of parameters that may be given by position
@@ -165,19 +211,22 @@ struct Signature {
   Callable::Plain function;
   Callable::Thunk thunk;
   std::size_t count;
+  const char* const* annotations;
   std::string (*result)();
 };
+template <class... P>
+inline constexpr const char* annotations_of[] = {annotation_of<P>..., nullptr};
 template <class R, class... P>
 Signature signature(R (*function)(P...)) {
   return {reinterpret_cast<Callable::Plain>(function), &Thunks<R, P...>::plain, sizeof...(P),
-          &result_name<std::decay_t<R>>};
+          annotations_of<std::decay_t<P>...>, &result_name<std::decay_t<R>>};
 }
 // Signature of an __init__: it receives self and the arguments, and returns the value that self
 // will hold.
 template <class R, class... P>
 Signature init_signature(R (*function)(P...)) {
   return {reinterpret_cast<Callable::Plain>(function), &Thunks<R, P...>::init, sizeof...(P),
-          &result_name<void>};
+          annotations_of<std::decay_t<P>...>, &result_name<void>};
 }
 
 void add_function(py::module_& m, const char* name, const Signature& signature, const char* doc,

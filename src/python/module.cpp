@@ -42,11 +42,11 @@ void fill(py::module_& m) {
   bind_device(m);
   bind_device_scope(m);
   bind_stream(m);
+  bind_calls(m);  // after the classes that it names
   bind_graph(m);
   bind_host_functions(m);
   bind_owners(m);
   bind_capture_scope(m);
-  bind_memory(m);
   bind_copies(m);
   bind_transfer_settings(m);
   bind_pointers(m);

@@ -136,7 +136,6 @@ PYGPU_HIP_CONSTANTS(PYGPU_SAME)
 #define cudaHostAllocPortable hipHostMallocPortable
 #define cudaHostAllocMapped hipHostMallocMapped
 #define cudaHostAllocWriteCombined hipHostMallocWriteCombined
-#define cudaMallocHost hipHostMalloc
 #define cudaHostAlloc hipHostMalloc
 #define cudaFreeHost hipHostFree
 
@@ -172,6 +171,10 @@ inline hipError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, i
   }
   constexpr int most = 1000;  // CUDA's numbers are far below
   return attribute > 0 && attribute < most ? cudaErrorNotSupported : cudaErrorInvalidValue;
+}
+
+inline hipError_t cudaMallocHost(void** address, size_t nbytes) {
+  return hipHostMalloc(address, nbytes, hipHostMallocDefault);
 }
 
 // The bit of read-only registration is that of hipExtHostRegisterCoarseGrained.

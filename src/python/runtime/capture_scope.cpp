@@ -1,5 +1,6 @@
 // Context manager of a capture, which a destructor ends. An exception such as KeyboardInterrupt can
 // come between the end of a ``with`` block and the call of __exit__; then the manager is dropped.
+// Also the mode in which memory is released beside captures of others.
 #include "PyGPU/runtime/graph.h"
 #include "python/bindings.h"
 
@@ -50,6 +51,13 @@ void bind_capture_scope(py::module_& m) {
               {{"stream"}, {"graph"}});
   method(c, "__enter__", &begin_capture);
   method(c, "__exit__", &end_capture, "", {{"type"}, {"value"}, {"traceback"}});
+  def(m, "_in_relaxed_capture_mode",
+      [](const py::function& release, const py::object& memory) {
+        const RelaxedCaptureMode relaxed = relax_capture_mode();
+        return py::object(release(memory));
+      },
+      "Call release(memory) without invalidating a graph that any library captures.",
+      {{"release"}, {"memory"}});
 }
 
 }  // namespace PyGPU::python

@@ -27,12 +27,12 @@ std::size_t span(std::size_t pitch, std::size_t width, std::size_t height) {
 // one, `move(dst, src, null, true)`, which waits. While this thread captures, only copies within a
 // device can be recorded without a stream.
 template <class Move>
-Status copy(py::handle dst, std::size_t dst_bytes, py::handle src, std::size_t src_bytes, int kind,
-            const StreamRef* given, Move move) {
+Status copy(MemoryObject dst, std::size_t dst_bytes, MemoryObject src, std::size_t src_bytes,
+            int kind, const StreamRef* given, Move move) {
   const StreamRef stream = given ? *given : default_stream();
   const bool waits = !given && !stream.handle;
   if (!given && !waits && kind != int(cudaMemcpyDeviceToDevice)) return refusal_to_wait();
-  const CopyEnd to = copy_end(dst, "dst", true), from = copy_end(src, "src", false);
+  const CopyEnd to = copy_end(dst.object, "dst", true), from = copy_end(src.object, "src", false);
   if (dst_bytes > to.limit) return past_the_end("dst", dst_bytes, to);
   if (src_bytes > from.limit) return past_the_end("src", src_bytes, from);
   if (Capture* const capture = Capture::current())
@@ -44,7 +44,7 @@ Status copy(py::handle dst, std::size_t dst_bytes, py::handle src, std::size_t s
                  [&] { return move(to.address, from.address, stream.handle, waits); });
 }
 
-Status copy_bytes(py::handle dst, py::handle src, std::size_t count, int number,
+Status copy_bytes(MemoryObject dst, MemoryObject src, std::size_t count, int number,
                   const StreamRef* stream) {
   const auto kind = cudaMemcpyKind(number);
   return copy(dst, count, src, count, number, stream,
@@ -54,7 +54,7 @@ Status copy_bytes(py::handle dst, py::handle src, std::size_t count, int number,
               });
 }
 
-Status copy_rows(py::handle dst, std::size_t dpitch, py::handle src, std::size_t spitch,
+Status copy_rows(MemoryObject dst, std::size_t dpitch, MemoryObject src, std::size_t spitch,
                  std::size_t width, std::size_t height, int number, const StreamRef* stream) {
   const auto kind = cudaMemcpyKind(number);
   return copy(dst, span(dpitch, width, height), src, span(spitch, width, height), number, stream,
@@ -67,20 +67,20 @@ Status copy_rows(py::handle dst, std::size_t dpitch, py::handle src, std::size_t
 
 // Fill by `set(address, stream, waits)`, whose arguments are those of `move` above.
 template <class Set>
-Status fill(py::handle dst, const StreamRef* given, Set set) {
-  void* const to = address_of(dst, "dst");
+Status fill(Address dst, const StreamRef* given, Set set) {
   const StreamRef stream = given ? *given : default_stream();
-  return call_on(stream, {to}, [&] { return set(to, stream.handle, !given && !stream.handle); });
+  return call_on(stream, {dst.value},
+                 [&] { return set(dst.value, stream.handle, !given && !stream.handle); });
 }
 
-Status fill_bytes(py::handle dst, int value, std::size_t count, const StreamRef* stream) {
+Status fill_bytes(Address dst, int value, std::size_t count, const StreamRef* stream) {
   return fill(dst, stream, [=](void* to, cudaStream_t queue, bool waits) {
     return waits ? cudaMemset(to, value, count) : cudaMemsetAsync(to, value, count, queue);
   });
 }
 
-Status fill_rows(py::handle dst, std::size_t pitch, int value, std::size_t width,
-                 std::size_t height, const StreamRef* stream) {
+Status fill_rows(Address dst, std::size_t pitch, int value, std::size_t width, std::size_t height,
+                 const StreamRef* stream) {
   return fill(dst, stream, [=](void* to, cudaStream_t queue, bool waits) {
     return waits ? cudaMemset2D(to, pitch, value, width, height)
                  : cudaMemset2DAsync(to, pitch, value, width, height, queue);
@@ -92,67 +92,65 @@ Status fill_rows(py::handle dst, std::size_t pitch, int value, std::size_t width
 void bind_copies(py::module_& m) {
   const Parameter any_kind{"kind", int(cudaMemcpyDefault)}, on{"stream", py::none()};
   def(m, "cudaMemcpy",
-      [](py::handle dst, py::handle src, std::size_t count, int kind) {
+      [](MemoryObject dst, MemoryObject src, std::size_t count, int kind) {
         return copy_bytes(dst, src, count, kind, nullptr);
       },
       docs::cudaMemcpy_text, {{"dst"}, {"src"}, {"count"}, any_kind});
   def(m, "cudaMemcpyAsync",
-      [](py::handle dst, py::handle src, std::size_t count, int kind, const StreamRef& stream) {
+      [](MemoryObject dst, MemoryObject src, std::size_t count, int kind, const StreamRef& stream) {
         return copy_bytes(dst, src, count, kind, &stream);
       },
       docs::cudaMemcpyAsync_text, {{"dst"}, {"src"}, {"count"}, any_kind, on});
   def(m, "cudaMemcpy2D",
-      [](py::handle dst, std::size_t dpitch, py::handle src, std::size_t spitch, std::size_t width,
-         std::size_t height,
+      [](MemoryObject dst, std::size_t dpitch, MemoryObject src, std::size_t spitch,
+         std::size_t width, std::size_t height,
          int kind) { return copy_rows(dst, dpitch, src, spitch, width, height, kind, nullptr); },
       docs::cudaMemcpy2D_text,
       {{"dst"}, {"dpitch"}, {"src"}, {"spitch"}, {"width"}, {"height"}, any_kind});
   def(m, "cudaMemcpy2DAsync",
-      [](py::handle dst, std::size_t dpitch, py::handle src, std::size_t spitch, std::size_t width,
-         std::size_t height, int kind, const StreamRef& stream) {
+      [](MemoryObject dst, std::size_t dpitch, MemoryObject src, std::size_t spitch,
+         std::size_t width, std::size_t height, int kind, const StreamRef& stream) {
         return copy_rows(dst, dpitch, src, spitch, width, height, kind, &stream);
       },
       docs::cudaMemcpy2DAsync_text,
       {{"dst"}, {"dpitch"}, {"src"}, {"spitch"}, {"width"}, {"height"}, any_kind, on});
   def(m, "cudaMemcpyPeer",
-      [](py::handle dst, int dst_device, py::handle src, int src_device, std::size_t count) {
+      [](Address dst, int dst_device, Address src, int src_device, std::size_t count) {
         if (Capture::current()) return refusal_to_wait();
-        void* const to = address_of(dst, "dst");
-        const void* const from = address_of(src, "src");
         connect_for_copies(dst_device, src_device);
-        return call([&] { return cudaMemcpyPeer(to, dst_device, from, src_device, count); });
+        return call(
+            [&] { return cudaMemcpyPeer(dst.value, dst_device, src.value, src_device, count); });
       },
       docs::cudaMemcpyPeer_text, {{"dst"}, {"dst_device"}, {"src"}, {"src_device"}, {"count"}});
   def(m, "cudaMemcpyPeerAsync",
-      [](py::handle dst, int dst_device, py::handle src, int src_device, std::size_t count,
+      [](Address dst, int dst_device, Address src, int src_device, std::size_t count,
          const StreamRef& stream) {
-        void* const to = address_of(dst, "dst");
-        const void* const from = address_of(src, "src");
         connect_for_copies(dst_device, src_device);
-        return call_on(stream, {to, from}, [&] {
-          return cudaMemcpyPeerAsync(to, dst_device, from, src_device, count, stream.handle);
+        return call_on(stream, {dst.value, src.value}, [&] {
+          return cudaMemcpyPeerAsync(dst.value, dst_device, src.value, src_device, count,
+                                     stream.handle);
         });
       },
       docs::cudaMemcpyPeerAsync_text,
       {{"dst"}, {"dst_device"}, {"src"}, {"src_device"}, {"count"}, on});
 
   def(m, "cudaMemset",
-      [](py::handle dst, int value, std::size_t count) {
+      [](Address dst, int value, std::size_t count) {
         return fill_bytes(dst, value, count, nullptr);
       },
       docs::cudaMemset_text, {{"dst"}, {"value"}, {"count"}});
   def(m, "cudaMemsetAsync",
-      [](py::handle dst, int value, std::size_t count, const StreamRef& stream) {
+      [](Address dst, int value, std::size_t count, const StreamRef& stream) {
         return fill_bytes(dst, value, count, &stream);
       },
       docs::cudaMemsetAsync_text, {{"dst"}, {"value"}, {"count"}, on});
   def(m, "cudaMemset2D",
-      [](py::handle dst, std::size_t pitch, int value, std::size_t width, std::size_t height) {
+      [](Address dst, std::size_t pitch, int value, std::size_t width, std::size_t height) {
         return fill_rows(dst, pitch, value, width, height, nullptr);
       },
       docs::cudaMemset2D_text, {{"dst"}, {"pitch"}, {"value"}, {"width"}, {"height"}});
   def(m, "cudaMemset2DAsync",
-      [](py::handle dst, std::size_t pitch, int value, std::size_t width, std::size_t height,
+      [](Address dst, std::size_t pitch, int value, std::size_t width, std::size_t height,
          const StreamRef& stream) { return fill_rows(dst, pitch, value, width, height, &stream); },
       docs::cudaMemset2DAsync_text, {{"dst"}, {"pitch"}, {"value"}, {"width"}, {"height"}, on});
 }

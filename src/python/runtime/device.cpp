@@ -1,8 +1,7 @@
-// Calls on devices: selection, properties, attributes, limits, peer access and versions.
+// Python class of a device's properties, and private calls on devices.
 #include <cstdio>
 
-#include "PyGPU/runtime/graph.h"
-#include "PyGPU/runtime/peers.h"
+#include "PyGPU/runtime/memory_stats.h"
 #include "python/bindings.h"
 #include "python/runtime/device_docs.h"
 
@@ -177,9 +176,6 @@ str
 void bind_device(py::module_& m) {
   bind_properties(m);
 
-  def(m, "cudaGetDeviceCount", value_and_status_of(&cudaGetDeviceCount),
-      docs::cudaGetDeviceCount_text);
-  def(m, "cudaGetDevice", value_and_status_of(&cudaGetDevice), docs::cudaGetDevice_text);
   def(
       m, "_current_device_key",
       [] {
@@ -193,76 +189,16 @@ void bind_device(py::module_& m) {
   def(m, "_device_epoch", [](int device) { return device_epoch(device); },
       "Return the number of the device's epoch; a reset of the device begins a new epoch.",
       {{"device"}});
-  def(m, "cudaSetDevice",
-      [](int device) { return call([device]() -> Status { return set_device(device); }); },
-      docs::cudaSetDevice_text, {{"device"}});
-  def(
-      m, "cudaDeviceSynchronize",
-      [] {
-        if (Capture::current()) return refusal_to_wait();
-        return call([] { return synchronize_device(); });
+  def(m, "_memory_stats",
+      [](int device, bool reset_peaks) {
+        MemoryStats stats;
+        const Status status = call([&] { return memory_stats(device, reset_peaks, stats); });
+        return with_status(
+            status, py::make_tuple(stats.free, stats.total, stats.pool_used, stats.pool_peak,
+                                   stats.pool_reserved, stats.pool_reserved_peak, stats.cached,
+                                   stats.plain_used, stats.plain_peak));
       },
-      docs::cudaDeviceSynchronize_text);
-  def(
-      m, "cudaDeviceReset",
-      [] {
-        const NoGil without = release_gil();
-        return reset_device();
-      },
-      docs::cudaDeviceReset_text);
-  def(m, "cudaDeviceGetAttribute", value_and_status_of(&cudaDeviceGetAttribute),
-      docs::cudaDeviceGetAttribute_text, {{"attribute"}, {"device"}});
-  def(m, "cudaDeviceGetByPCIBusId", value_and_status_of(&cudaDeviceGetByPCIBusId),
-      docs::cudaDeviceGetByPCIBusId_text, {{"id"}});
-  def(m, "cudaDeviceGetPCIBusId",
-      [](int device) {
-        char id[64] = "";
-        const Status status = call([&] { return cudaDeviceGetPCIBusId(id, sizeof id, device); });
-        return with_status(status, std::string(id));
-      },
-      docs::cudaDeviceGetPCIBusId_text, {{"device"}});
-  def(m, "cudaDeviceGetLimit", value_and_status_of(&cudaDeviceGetLimit),
-      docs::cudaDeviceGetLimit_text, {{"limit"}});
-  def(m, "cudaDeviceSetLimit",
-      [](int limit, std::size_t value) {
-        return call_in_relaxed_mode([&] { return cudaDeviceSetLimit(cudaLimit(limit), value); });
-      },
-      docs::cudaDeviceSetLimit_text, {{"limit"}, {"value"}});
-  def(m, "cudaDeviceGetCacheConfig", value_and_status_of(&cudaDeviceGetCacheConfig),
-      docs::cudaDeviceGetCacheConfig_text);
-  def(m, "cudaDeviceSetCacheConfig", status_of(&cudaDeviceSetCacheConfig),
-      docs::cudaDeviceSetCacheConfig_text, {{"config"}});
-  def(
-      m, "cudaDeviceGetStreamPriorityRange",
-      [] {
-        int least = 0, greatest = 0;
-        const Status status =
-            call([&] { return cudaDeviceGetStreamPriorityRange(&least, &greatest); });
-        return with_status(status, least, greatest);
-      },
-      docs::cudaDeviceGetStreamPriorityRange_text);
-  def(m, "cudaGetDeviceFlags", value_and_status_of(&cudaGetDeviceFlags),
-      docs::cudaGetDeviceFlags_text);
-  def(m, "cudaSetDeviceFlags", status_of(&cudaSetDeviceFlags), docs::cudaSetDeviceFlags_text,
-      {{"flags"}});
-  def(m, "cudaDeviceCanAccessPeer", value_and_status_of(&cudaDeviceCanAccessPeer),
-      docs::cudaDeviceCanAccessPeer_text, {{"device"}, {"peer"}});
-  def(m, "cudaDeviceEnablePeerAccess", status_of(&enable_peer_access),
-      docs::cudaDeviceEnablePeerAccess_text, {{"peer"}, {"flags", 0}});
-  def(m, "cudaDeviceDisablePeerAccess", status_of(&disable_peer_access),
-      docs::cudaDeviceDisablePeerAccess_text, {{"peer"}});
-  def(
-      m, "cudaMemGetInfo",
-      [] {
-        std::size_t free = 0, total = 0;
-        const Status status = call([&] { return cudaMemGetInfo(&free, &total); });
-        return with_status(status, free, total);
-      },
-      docs::cudaMemGetInfo_text);
-  def(m, "cudaDriverGetVersion", value_and_status_of(&cudaDriverGetVersion),
-      docs::cudaDriverGetVersion_text);
-  def(m, "cudaRuntimeGetVersion", value_and_status_of(&cudaRuntimeGetVersion),
-      docs::cudaRuntimeGetVersion_text);
+      "Return the members of MemoryStats, in their order.", {{"device"}, {"reset_peaks"}});
 }
 
 }  // namespace PyGPU::python

@@ -9,6 +9,21 @@
 #include "python/runtime/stream_docs.h"
 
 namespace PyGPU::python {
+
+// Parameter: a function that a stream calls without arguments.
+struct HostCallable {
+  py::handle value;
+};
+template <>
+inline constexpr const char* annotation_of<HostCallable> = "Callable[[], object]";
+template <>
+struct ArgumentConverter<HostCallable> {
+  static HostCallable read(PyObject* value, const ArgumentPosition& position) {
+    if (!PyCallable_Check(value)) wrong_argument(position, "a callable", value);
+    return {value};
+  }
+};
+
 namespace {
 
 // Calls that have begun, and whether the interpreter is about to end: no call begins then, because
@@ -74,13 +89,11 @@ void bind_host_functions(py::module_& m) {
       "Wait for the functions that streams are calling; streams call no other one from now on.");
   end = py::object(m.attr("_end_host_functions")).release().ptr();
   def(m, "cudaLaunchHostFunc",
-      [](const StreamRef& stream, const py::object& function) {
-        if (!PyCallable_Check(function.ptr()))
-          throw py::type_error("function: expected a callable, got " + repr_of(function));
+      [](const StreamRef& stream, const HostCallable& function) {
         register_end(end);
-        const std::shared_ptr<void> owner(py::object(function).release().ptr(), [](void* object) {
-          drop_function(static_cast<PyObject*>(object));
-        });
+        const std::shared_ptr<void> owner(
+            py::reinterpret_borrow<py::object>(function.value).release().ptr(),
+            [](void* object) { drop_function(static_cast<PyObject*>(object)); });
         const auto called = std::make_shared<HostFunction>(&run, owner);
         return call([&] { return launch_host_function(stream, called); });
       },

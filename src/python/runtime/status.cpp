@@ -139,22 +139,6 @@ void bind_status(py::module_& m) {
       c, "detail", [](const Status& status) { return status.detail; },
       "Explanation by PyGPU: the argument at fault and what was expected; empty if none.");
 
-  def(m, "cudaGetErrorName", [](const Status& error) { return cudaGetErrorName(error.code); },
-      docs::cudaGetErrorName_text, {{"error"}});
-  def(m, "cudaGetErrorString", [](const Status& error) { return cudaGetErrorString(error.code); },
-      docs::cudaGetErrorString_text, {{"error"}});
-  def(
-      m, "cudaGetLastError",
-      [] {
-        const Status last = call([] { return cudaGetLastError(); });
-        mark_as_returned(cudaSuccess);
-        return last;
-      },
-      docs::cudaGetLastError_text);
-  def(
-      m, "cudaPeekAtLastError", [] { return call([] { return cudaPeekAtLastError(); }); },
-      docs::cudaPeekAtLastError_text);
-
   def(m, "_report_failed_release",
       [](const std::string& what, const Status& status) {
         report_failed_release(what.c_str(), status.code);

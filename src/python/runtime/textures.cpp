@@ -1,11 +1,9 @@
 // Private classes and calls for texture arrays, texture and surface objects, and boxed copies,
-// which PyGPU/_driver/arrays.py and strided_copies.py wrap; and the calls that start and stop the
-// profiler.
+// which PyGPU/_driver/arrays.py and strided_copies.py wrap.
 #include "PyGPU/runtime/peers.h"
 #include "python/bindings.h"
 #include "python/repr.h"
 #include "python/runtime/memory_device.h"
-#include "python/runtime/stream_docs.h"
 
 namespace PyGPU::python {
 
@@ -164,8 +162,6 @@ void bind_arrays(py::module_& m) {
 
   def(m, "_copy_box", &copy_given_box, "Copy a box between two ends, as box_end converts them.",
       {{"dst"}, {"src"}, {"width"}, {"height"}, {"depth"}, {"kind"}, {"stream"}, {"wait"}});
-  def(m, "cudaProfilerStart", status_of(&cudaProfilerStart), docs::cudaProfilerStart_text);
-  def(m, "cudaProfilerStop", status_of(&cudaProfilerStop), docs::cudaProfilerStop_text);
 }
 
 }  // namespace PyGPU::python
