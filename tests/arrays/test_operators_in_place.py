@@ -1,6 +1,7 @@
 """Operators in place, and fill: the array keeps its memory and its dtype."""
 
 import operator
+import re
 import struct
 
 import numpy as np
@@ -305,6 +306,25 @@ def test_numbers_for_integers_are_integers(number):
         with pytest.raises(kind, match="expected an integer"):
             a.fill(number)
     assert a.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("code", "number", "expected"),
+    [
+        ("u1", 300, "from 0 to 255"),
+        ("u1", np.int64(-1), "from 0 to 255"),
+        ("i1", -129, "from -128 to 127"),
+        ("i8", 2**63, f"from {-(2**63)} to {2**63 - 1}"),
+        ("u8", np.array(-1), f"from 0 to {2**64 - 1}"),
+    ],
+)
+def test_the_range_of_a_dtype_is_named(code, number, expected):
+    a = to_gpu(np.zeros(3, code))
+    text = f"{number} does not fit into {a.dtype}: expected an integer {expected}"
+    with pytest.raises(TypeError, match=re.escape(text)):
+        a.fill(number)
+    with pytest.raises(TypeError, match=re.escape(text)):
+        gpuarray.full(3, number, code)
 
 
 def test_complex_arrays_do_not_fit_into_real_ones():

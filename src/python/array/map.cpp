@@ -2,10 +2,27 @@
 #include "python/array/map.h"
 
 #include "python/launch/enqueue.h"
+#include "python/launch/numbers.h"
 #include "python/launch/packing.h"
 #include "python/launch/specializations.h"
 
 namespace PyGPU::python {
+namespace {
+
+// Store an integer. ArgumentError if it is out of the range of the dtype.
+void put_in_range(py::handle number, const DType& dtype, char* to) {
+  const bool with_sign = dtype.kind == 'i';
+  const auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(number.ptr()));
+  if (!integer) throw py::error_already_set();
+  if (const auto bits = integer_bits(integer.ptr(), with_sign, dtype.itemsize))
+    return put_integer(*bits, dtype.itemsize, to);
+  const std::uint64_t most = ~std::uint64_t() >> (64 - 8 * dtype.itemsize + with_sign);
+  const std::string least = with_sign ? std::to_string(-std::int64_t(most) - 1) : "0";
+  raise_argument_error(text_of(integer) + " does not fit into " + dtype.name +
+                       ": expected an integer from " + least + " to " + std::to_string(most));
+}
+
+}  // namespace
 
 void put_number(py::handle number, int code, char* to) {
   const DType& dtype = dtypes[code];
@@ -20,6 +37,7 @@ void put_number(py::handle number, int code, char* to) {
                          ": expected an integer");
   if (scalar >= 0 && dtypes[scalar].kind == 'b')  // NumPy's bools have no __index__
     return put_number(py::bool_(is_true(number)), code, to);
+  if (dtype.kind == 'i' || dtype.kind == 'u') return put_in_range(number, dtype, to);
   KernelParameter parameter;
   parameter.nbytes = dtype.itemsize;
   parameter.kind = Kind(dtype.kind);

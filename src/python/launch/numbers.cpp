@@ -74,14 +74,13 @@ std::uint64_t extended(const char* from, std::size_t nbytes, bool with_sign) {
   return bits;
 }
 
-std::uint64_t integer_bits(PyObject* argument, bool with_sign, std::size_t nbytes,
-                           const KernelParameter& parameter, std::size_t index) {
+std::optional<std::uint64_t> integer_bits(PyObject* number, bool with_sign, std::size_t nbytes) {
   const unsigned bits = 8 * unsigned(nbytes);
   int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(argument, &overflow);
+  const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
   if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
   if (overflow > 0 && !with_sign && nbytes == 8) {
-    const unsigned long long large = PyLong_AsUnsignedLongLong(argument);
+    const unsigned long long large = PyLong_AsUnsignedLongLong(number);
     if (!PyErr_Occurred()) return large;
     PyErr_Clear();
   } else if (!overflow) {
@@ -94,6 +93,12 @@ std::uint64_t integer_bits(PyObject* argument, bool with_sign, std::size_t nbyte
       return std::uint64_t(value);
     }
   }
+  return std::nullopt;
+}
+
+std::uint64_t fitting_bits(PyObject* argument, bool with_sign, std::size_t nbytes,
+                           const KernelParameter& parameter, std::size_t index) {
+  if (const auto bits = integer_bits(argument, with_sign, nbytes)) return *bits;
   refuse(argument, parameter, index,
          repr_of(argument) + " is out of the range of " + std::to_string(nbytes) +
              (with_sign ? " signed" : " unsigned") + " bytes");
@@ -157,11 +162,11 @@ void put_number(PyObject* argument, const KernelParameter& parameter, std::size_
   switch (parameter.kind) {
     case Kind::integer:
     case Kind::unsigned_integer:
-      return put_integer(integer_bits(argument, parameter.kind == Kind::integer, parameter.nbytes,
+      return put_integer(fitting_bits(argument, parameter.kind == Kind::integer, parameter.nbytes,
                                       parameter, index),
                          parameter.nbytes, to);
     case Kind::pointer:
-      return put_integer(integer_bits(argument, false, 8, parameter, index), 8, to);
+      return put_integer(fitting_bits(argument, false, 8, parameter, index), 8, to);
     case Kind::boolean: *to = char(is_true(argument)); return;
     case Kind::floating_point:
     case Kind::bfloat:

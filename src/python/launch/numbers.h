@@ -2,6 +2,8 @@
 // fit.
 #pragma once
 
+#include <optional>
+
 #include "python/launch/packing.h"
 
 namespace PyGPU::python {
@@ -33,9 +35,10 @@ inline bool may_be_integral(const KernelParameter& parameter) {
 void put_integer(std::uint64_t bits, std::size_t nbytes, char* to);
 // Read an integer of `nbytes` bytes, extended to 64 bits.
 std::uint64_t extended(const char* from, std::size_t nbytes, bool with_sign);
-// Return the bits of a Python int. ArgumentError if it does not fit into an integer of `nbytes`
-// bytes.
-std::uint64_t integer_bits(PyObject* argument, bool with_sign, std::size_t nbytes,
+// Return the bits of a Python int; nothing if it does not fit into an integer of `nbytes` bytes.
+std::optional<std::uint64_t> integer_bits(PyObject* number, bool with_sign, std::size_t nbytes);
+// Return the bits of an argument. ArgumentError if it does not fit.
+std::uint64_t fitting_bits(PyObject* argument, bool with_sign, std::size_t nbytes,
                            const KernelParameter& parameter, std::size_t index);
 // Store a floating-point number, rounded once.
 void put_floating_point(double value, const KernelParameter& parameter, char* to);

@@ -303,7 +303,7 @@ Packing pack_declared(PyObject* argument, const DeclaredArgument& declared,
         return Packing::done;
       }
       if (PyLong_Check(argument)) {
-        put_integer(integer_bits(argument, false, 8, parameter, index), 8, to);
+        put_integer(fitting_bits(argument, false, 8, parameter, index), 8, to);
         return Packing::done;
       }
       KernelParameter pointer = parameter;
@@ -316,7 +316,7 @@ Packing pack_declared(PyObject* argument, const DeclaredArgument& declared,
     case Kind::integer:
     case Kind::unsigned_integer: {
       const auto put = [&](PyObject* integer) {
-        put_integer(integer_bits(integer, declared.kind == Kind::integer, declared.nbytes,
+        put_integer(fitting_bits(integer, declared.kind == Kind::integer, declared.nbytes,
                                  parameter, index),
                     parameter.nbytes ? parameter.nbytes : declared.nbytes, to);
       };
