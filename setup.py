@@ -39,7 +39,7 @@ def sources(*folders):
 PARTS = os.environ.get("PYGPU_PARTS", "all")
 if PARTS not in ("all", "runtime"):
     raise SystemExit(f"PYGPU_PARTS={PARTS!r}: expected runtime or all")
-RING = {"src/core/runtime", "src/python", "src/python/runtime"}
+RING = {"src/core/runtime", "src/python", "src/python/binding", "src/python/runtime"}
 CORE_SOURCES = sources("core", "python")
 if PARTS == "runtime":
     CORE_SOURCES = [source for source in CORE_SOURCES if str(Path(source).parent) in RING]
@@ -64,7 +64,7 @@ QUICK = [
 ]
 # Folders whose sources are compiled at once, those that take longest first.
 UNITS = [
-    ["src/python", "src/python/runtime", "src/python/exchange"],
+    ["src/python", "src/python/binding", "src/python/runtime", "src/python/exchange"],
     ["src/python/array"],
     ["src/host"],
     ["src/python/launch"],
@@ -134,7 +134,7 @@ def target_extension(target, macros=(), include_dirs=(), extra_link_args=(), **o
         ],
         include_dirs=["include", "src", *include_dirs],
         extra_compile_args=[*COMPILE, "-isystem", pybind11.get_include()],
-        # src/python/gil.cpp wraps this function.
+        # src/python/binding/gil.cpp wraps this function.
         extra_link_args=[*LINK, "-Wl,--wrap=__gxx_personality_v0", *extra_link_args],
         language="c++",
         **options,

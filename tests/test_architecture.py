@@ -121,9 +121,10 @@ LAYERS = [
     }
     | {"status_docs.h", "stream_docs.h"},
     {"heap_type.h", "numpy.h", "gil.h"},
-    {"functions.h", "repr.h"},
-    {"bindings.h", "hooks.h"},
-    {"calls.h"},
+    {"functions.h", "repr.h", "shared_classes.h"},
+    {"hooks.h", "arguments.h"},
+    {"binders.h", "call.h"},
+    {"calls.h", "pointers.h"},
     {
         "gpuarray.h",
         "map.h",
@@ -174,6 +175,27 @@ RING = [
 def test_the_light_ring_knows_itself_and_the_seam_alone(path):
     for found in filter(None, (ours(path, name) for name in includes(path))):
         assert found in RING or layer_of(found) == 0, relative(found)
+
+
+# Floors of the bindings: files of a floor include their own floor and those before it.
+FLOORS = ["binding", "arguments", "runtime", "launch array exchange"]
+
+
+def floor_of(name):
+    """The floor of a header or body below src/python; None for the list of binders."""
+    first = re.match(r"python/(\w+)", name)[1]
+    return next((i for i, floor in enumerate(FLOORS) if first in floor.split()), None)
+
+
+@for_each([p for p in CPP if ROOT / "src" / "python" in p.parents])
+def test_the_bindings_stand_on_floors(path):
+    own = floor_of(str(path.relative_to(ROOT / "src")))
+    if own is None:
+        assert path.stem in ("module", "binders")
+        return
+    for name in includes(path):
+        if name.startswith("python/") and name != "python/binders.h":
+            assert floor_of(name) <= own, f"{relative(path)} includes {name}"
 
 
 def test_no_circle_of_components():

@@ -1,4 +1,4 @@
-"""Hooks: the Python objects that C++ calls, by the table ``src/python/hooks.h``.
+"""Hooks: the Python objects that C++ calls, by the table ``src/python/binding/hooks.h``.
 
 C++ imports no Python module by its name.
 

@@ -1,7 +1,7 @@
 // Conversion of Python arguments to addresses, buffers and shapes.
-#include <cstdio>
+#include "python/arguments.h"
 
-#include "python/bindings.h"
+#include <cstdio>
 
 namespace PyGPU::python {
 namespace {
@@ -65,14 +65,14 @@ void* address_of(py::handle object, const char* argument) {
     const py::dict interface = found;
     return address_of_int(py::tuple(interface["data"])[0], argument);
   }
-  if (PyIndex_Check(object.ptr()) && !py::isinstance<py::array>(object)) {
+  if (PyIndex_Check(object.ptr()) && !py::isinstance<np::array>(object)) {
     const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
     if (!number) throw py::error_already_set();
     return address_of_int(number, argument);
   }
   const py::object pointer = attribute_or_null(object, "ptr");
   if (pointer && PyLong_Check(pointer.ptr())) return address_of_int(pointer, argument);
-  if (!PyFloat_Check(object.ptr()) && !py::isinstance<py::array>(object) &&
+  if (!PyFloat_Check(object.ptr()) && !py::isinstance<np::array>(object) &&
       attribute_or_null(object, "__int__"))
     return address_of_int(py::int_(py::reinterpret_borrow<py::object>(object)), argument);
   wrong_type(argument, "an address: an int, a pointer_wrapper, or an object with .ptr", object);
@@ -84,7 +84,7 @@ bool is_read_only(const py::object& interface) {
 }
 
 bool is_buffer(py::handle object) {
-  const bool is_number = PyIndex_Check(object.ptr()) && !py::isinstance<py::array>(object);
+  const bool is_number = PyIndex_Check(object.ptr()) && !py::isinstance<np::array>(object);
   return !is_number && PyObject_CheckBuffer(object.ptr());
 }
 
@@ -135,7 +135,7 @@ Axes axes_of(py::handle object, const char* argument) {
   PyObject* const source = object.ptr();
   if (PyTuple_Check(source) || PyList_Check(source)) return add_all(source);
   const bool is_vector =
-      py::isinstance<py::array>(object) && py::reinterpret_borrow<py::array>(object).ndim() == 1;
+      py::isinstance<np::array>(object) && py::reinterpret_borrow<np::array>(object).ndim() == 1;
   if (PyIndex_Check(source) && !is_vector) {
     add(source);
     return axes;
@@ -151,7 +151,7 @@ int axis_index(py::handle axis, int ndim) {
   if (!number) throw py::error_already_set();
   const Py_ssize_t at = PyNumber_AsSsize_t(number.ptr(), nullptr);
   if (at < -ndim || at >= ndim) {
-    const py::module_ numpy = py::module_::import("numpy");
+    const module_ numpy = module_::import("numpy");
     const py::object error = py::getattr(numpy, "exceptions", numpy).attr("AxisError");
     PyErr_SetObject(error.ptr(), py::object(error(number, ndim, "axis")).ptr());
     throw py::error_already_set();

@@ -1,5 +1,8 @@
 // Extension module of one target: the list of everything that it binds.
-#include "python/hooks.h"
+#include "python/binders.h"
+#include "python/binding/functions.h"
+#include "python/binding/gil.h"
+#include "python/binding/hooks.h"
 #if !defined(PYGPU_RUNTIME_ALONE)
 #include "python/launch/library.h"
 #include "python/launch/packing.h"
@@ -13,7 +16,7 @@ namespace {
 #endif
 
 // Add each cuda... name as hip... too, for programs written in HIP's vocabulary.
-void add_hip_names(py::module_& m) {
+void add_hip_names(module_& m) {
   const py::dict members = m.attr("__dict__");
   for (auto item : py::list(members.attr("items")())) {
     const auto pair = item.cast<py::tuple>();
@@ -23,7 +26,7 @@ void add_hip_names(py::module_& m) {
   }
 }
 
-void fill(py::module_& m) {
+void fill(module_& m) {
   const std::string target = PYGPU_TARGET_NAME;
   m.attr("__doc__") = "PyGPU on the target " + target;
   m.attr("target") = target;
@@ -33,7 +36,7 @@ void fill(py::module_& m) {
   m.attr("__version__") = PYGPU_VERSION;
 
   make_pybind11_ready();
-  m.attr("_takes_types_from_values") = py::is_numpy_1();
+  m.attr("_takes_types_from_values") = np::is_numpy_1();
   bind_functions(m);
   bind_gil();
   bind_hooks(m);
@@ -79,7 +82,7 @@ PyMODINIT_FUNC PYGPU_NAMED(PyInit_, PYGPU_MODULE)() {
   static PyModuleDef definition = {
       PyModuleDef_HEAD_INIT, PYGPU_TEXT_OF(PYGPU_MODULE), {}, -1, {}, {}, {}, {}, {}};
   return guarded([] {
-    auto m = py::reinterpret_steal<py::module_>(PyModule_Create(&definition));
+    auto m = py::reinterpret_steal<module_>(PyModule_Create(&definition));
     if (!m) throw py::error_already_set();
     fill(m);
     return m.release().ptr();

@@ -1,6 +1,6 @@
 // The class DeviceAllocation: memory that PyGPU allocated, as Python's gpudata.
 #include "python/array/gpuarray.h"
-#include "python/repr.h"
+#include "python/binding/repr.h"
 
 namespace PyGPU::python {
 namespace {
@@ -10,7 +10,7 @@ py::object as_buffer(const py::object& memory, py::ssize_t size, py::ssize_t off
     throw py::value_error("size=" + std::to_string(size) +
                           ": expected a number of bytes, 0 or more");
   char* const start = static_cast<char*>(address_of(memory, "memory")) + offset;
-  const py::array bytes(py::dtype("uint8"), {size}, {1}, start, memory);
+  const np::array bytes(np::dtype("uint8"), {size}, {1}, start, memory);
   return py::reinterpret_steal<py::object>(PyMemoryView_FromObject(bytes.ptr()));
 }
 
@@ -24,7 +24,7 @@ std::string allocation_text(const DeviceAllocation& self) {
 
 }  // namespace
 
-void bind_allocation(py::module_& m) {
+void bind_allocation(module_& m) {
   const auto number = [](const DeviceAllocation& self) { return self.address; };
   const py::object allocation = new_class<DeviceAllocation>(
       m, "DeviceAllocation", R"doc(Device memory that PyGPU allocated: an int-like address.

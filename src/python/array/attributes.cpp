@@ -224,7 +224,7 @@ GPUArray transpose(const py::object& self, const py::object& axes) {
   return transposed;
 }
 
-void bind_attributes(py::module_& m, const py::object& c) {
+void bind_attributes(module_& m, const py::object& c) {
   const py::object flags = new_class<Flags>(m, "ArrayFlags", R"doc(Contiguity of an array in memory.
 
 Examples

@@ -1,7 +1,7 @@
 // Conversions of a GPUArray's elements to Python's numbers and text. Each is an explicit call and
 // copies to the host.
 #include "python/array/gpuarray.h"
-#include "python/hooks.h"
+#include "python/binding/hooks.h"
 
 namespace PyGPU::python {
 namespace {
@@ -55,7 +55,7 @@ py::object element_at(const py::object& self, const py::tuple& index) {
 }
 
 py::object as_index(const GPUArray& array) {
-  const char kind = py::reinterpret_borrow<py::dtype>(array.dtype).kind();
+  const char kind = py::reinterpret_borrow<np::dtype>(array.dtype).kind();
   if (array.layout().ndim() != 0 || (kind != 'i' && kind != 'u'))
     throw py::type_error("index: expected an integer array without axes, got a GPUArray of shape " +
                          array.layout().shape().text() + " and dtype " + text_of(array.dtype));
@@ -92,7 +92,7 @@ py::object formatted(const GPUArray& array, const py::str& how) {
 }
 
 py::object rounded(const GPUArray& array, const py::object& digits) {
-  const py::object round = py::module_::import("builtins").attr("round");
+  const py::object round = module_::import("builtins").attr("round");
   if (array.layout().size() != 1)
     throw py::type_error("round: expected an array of one element, got shape " +
                          array.layout().shape().text() + "; .round(decimals) rounds each element");

@@ -6,7 +6,7 @@
 #include "PyGPU/runtime/copy_plan.h"
 #include "PyGPU/runtime/graph.h"
 #include "python/array/map.h"
-#include "python/hooks.h"
+#include "python/binding/hooks.h"
 
 namespace PyGPU::python {
 namespace {
@@ -16,7 +16,7 @@ using Lengths = std::vector<py::ssize_t>;
 Lengths lengths(const Axes& axes) { return Lengths(axes.begin(), axes.end()); }
 
 // Not a function-local static: its guard and the GIL could deadlock.
-py::object numpy() { return py::module_::import("numpy"); }
+py::object numpy() { return module_::import("numpy"); }
 
 // Return the dense layout of the array's elements on the device: the array's own, or that of a copy
 // if the array has gaps.
@@ -37,11 +37,11 @@ py::object new_pagelocked(const GPUArray& gpu) {
   const py::capsule owner(memory.release(),
                           [](void* block) { delete static_cast<Memory*>(block); });
   if (!start) return {};
-  return py::array(py::reinterpret_borrow<py::dtype>(gpu.dtype), lengths(image.layout.shape()),
+  return np::array(py::reinterpret_borrow<np::dtype>(gpu.dtype), lengths(image.layout.shape()),
                    lengths(image.layout.strides()), start + image.offset, owner);
 }
 
-Axes shape_of(const py::array& array) {
+Axes shape_of(const np::array& array) {
   Axes shape;
   for (py::ssize_t axis = 0; axis < array.ndim(); ++axis) shape.push_back(array.shape(axis));
   return shape;
@@ -51,12 +51,12 @@ void warn(PyObject* category, const std::string& text) {
   hook(Hook::warn)(text, py::handle(category));
 }
 
-std::string shapes(const py::array& host, const GPUArray& gpu) {
+std::string shapes(const np::array& host, const GPUArray& gpu) {
   return shape_of(host).text() + " and " + gpu.layout().shape().text();
 }
 
 // Return `host` in the shape of `gpu`. A different shape is reshaped, with a warning as in PyCUDA.
-py::array reshaped_like(const GPUArray& gpu, const py::array& host, PyObject* category,
+np::array reshaped_like(const GPUArray& gpu, const np::array& host, PyObject* category,
                         const char* call) {
   if (host.size() != gpu.layout().size())
     throw py::value_error(std::string(call) +
@@ -64,11 +64,11 @@ py::array reshaped_like(const GPUArray& gpu, const py::array& host, PyObject* ca
                           shapes(host, gpu));
   if (shape_of(host) == gpu.layout().shape()) return host;
   warn(category, std::string(call) + ": reshaping between different shapes: " + shapes(host, gpu));
-  py::array same = numpy().attr("reshape")(host, tuple_of(gpu.layout().shape()));
+  np::array same = numpy().attr("reshape")(host, tuple_of(gpu.layout().shape()));
   return same;
 }
 
-std::string type_text(const char* call, const py::array& host, const GPUArray& gpu) {
+std::string type_text(const char* call, const np::array& host, const GPUArray& gpu) {
   return std::string(call) + ": the ndarray has dtype " + text_of(host.dtype()) +
          ", the GPUArray " + text_of(gpu.dtype);
 }
@@ -163,15 +163,15 @@ constexpr std::size_t few_calls = 4;
 
 }  // namespace
 
-Layout layout_of(const py::array& host, std::size_t itemsize) {
+Layout layout_of(const np::array& host, std::size_t itemsize) {
   Axes strides;
   for (py::ssize_t axis = 0; axis < host.ndim(); ++axis) strides.push_back(host.strides(axis));
   return Layout(shape_of(host), strides, itemsize);
 }
 
-void set_from_host(const GPUArray& array, const py::array& source, const StreamRef* stream) {
+void set_from_host(const GPUArray& array, const np::array& source, const StreamRef* stream) {
   if (!source.dtype().equal(array.dtype)) throw py::value_error(type_text("set", source, array));
-  const py::array host = reshaped_like(array, source, PyExc_UserWarning, "set");
+  const np::array host = reshaped_like(array, source, PyExc_UserWarning, "set");
   if (array.has_hidden_fields) {
     for (const auto& [field, part] : fields_with_values(array, host))
       set_from_host(field, part, stream);
@@ -233,15 +233,15 @@ void set_from_device(const GPUArray& array, const GPUArray& source, const Stream
 }
 
 // Return true for a view of several fields of an ndarray, with bytes of others between them.
-bool hides_fields(const py::array& host) {
+bool hides_fields(const np::array& host) {
   if (host.dtype().kind() != 'V') return false;
   const py::object base = host.attr("base");
-  return py::isinstance<py::array>(base) && !py::object(base.attr("dtype")).equal(host.dtype());
+  return py::isinstance<np::array>(base) && !py::object(base.attr("dtype")).equal(host.dtype());
 }
 
 py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelocked,
                        const StreamRef* stream) {
-  const auto fill = [&](py::array& host) {
+  const auto fill = [&](np::array& host) {
     keep_for_graph(host);
     keep_for_graph(array);
     const GPUArray now = array;  // a snapshot: another thread may set the gpudata of `array`
@@ -252,16 +252,16 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
     py::object made = pagelocked ? new_pagelocked(array) : py::object();
     if (!made) {
       const Layout fresh = array.layout().k_order();
-      made = py::array(py::reinterpret_borrow<py::dtype>(array.dtype), lengths(fresh.shape()),
+      made = np::array(py::reinterpret_borrow<np::dtype>(array.dtype), lengths(fresh.shape()),
                        lengths(fresh.strides()));
     }
-    auto host = py::reinterpret_borrow<py::array>(made);
+    auto host = py::reinterpret_borrow<np::array>(made);
     fill(host);
     return made;
   }
-  if (!py::isinstance<py::array>(out))
+  if (!py::isinstance<np::array>(out))
     throw py::type_error("get: ary: expected a numpy.ndarray, got " + repr_of(py::type::of(out)));
-  const auto target = py::reinterpret_borrow<py::array>(out);
+  const auto target = py::reinterpret_borrow<np::array>(out);
   if (!target.dtype().equal(array.dtype)) throw py::type_error(type_text("get", target, array));
   if (!target.writeable())
     throw py::value_error("get: ary is read-only; expected a writable ndarray");
@@ -269,7 +269,7 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
     numpy().attr("copyto")(target, get_to_host(array, py::none(), pagelocked, stream));
     return target;
   }
-  py::array host = reshaped_like(array, target, PyExc_DeprecationWarning, "get");
+  np::array host = reshaped_like(array, target, PyExc_DeprecationWarning, "get");
   if (!host.is(target) && array.layout().size() > 0 &&
       !numpy().attr("may_share_memory")(host, target).cast<bool>())
     throw py::value_error(
@@ -300,7 +300,7 @@ GivenDevice ArgumentConverter<GivenDevice>::read(PyObject* value,
 }
 
 py::object as_ndarray(const py::object& source) {
-  if (py::isinstance<py::array>(source)) return source;
+  if (py::isinstance<np::array>(source)) return source;
   PyObject* const object = source.ptr();
   const bool is_value = PyFloat_Check(object) || PyLong_Check(object) || PyComplex_Check(object) ||
                         PyList_Check(object) || PyTuple_Check(object) ||
@@ -317,12 +317,12 @@ GPUArray to_gpu(const py::object& source, const py::object& allocator, const Str
     return copy;
   }
   // A copy on a stream needs memory that outlives the call.
-  const bool is_ready = stream && py::isinstance<py::array>(source);
+  const bool is_ready = stream && py::isinstance<np::array>(source);
   const py::object given = stream ? (is_ready ? source : py::object()) : as_ndarray(source);
   if (!given)
     throw py::type_error("to_gpu: ary: expected a numpy.ndarray, got " +
                          repr_of(py::type::of(source)) + "; use numpy.asarray() first");
-  const auto host = py::reinterpret_borrow<py::array>(given);
+  const auto host = py::reinterpret_borrow<np::array>(given);
   const py::object dtype = dtype_of(host.dtype());
   const GPUArray array = new_array(layout_of(host, itemsize_of(dtype)).k_order(), dtype, allocator);
   set_from_host(array, host, stream);

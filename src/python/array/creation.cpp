@@ -53,7 +53,7 @@ GPUArray empty_like(const py::object& other, const py::object& dtype, const std:
     throw py::type_error("dtype=" + text_of(type) +
                          ": a subarray dtype; expected a dtype without a shape of its own");
   const Layout model = array ? array->layout()
-                             : layout_of(py::reinterpret_borrow<py::array>(host), itemsize_of(own));
+                             : layout_of(py::reinterpret_borrow<np::array>(host), itemsize_of(own));
   const Axes lengths = shape.is_none() ? model.shape() : axes_of(shape, "shape");
   const Layout layout = layout_like(model, lengths, itemsize_of(type), order);
   const DeviceGuard here = array ? use_device_of(array->core) : DeviceGuard();
@@ -62,7 +62,7 @@ GPUArray empty_like(const py::object& other, const py::object& dtype, const std:
 
 }  // namespace
 
-void bind_creation(py::module_& m) {
+void bind_creation(module_& m) {
   const py::object none = py::none();
   def(m, "to_gpu",
       [](const py::object& ary, const py::object& allocator, const GivenDevice& device) {

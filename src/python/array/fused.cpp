@@ -177,7 +177,7 @@ py::object number_as(const py::object& number, const py::object& dtype) {
 
 }  // namespace
 
-void bind_fused(py::module_& m) {
+void bind_fused(module_& m) {
   m.attr("_max_operands") = max_operands;
   m.attr("_max_results") = max_results;
   def(m, "_fused_operation", &fused_operation,

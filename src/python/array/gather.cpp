@@ -371,7 +371,7 @@ py::object find_invalid_index(PyObject* const* given) {
 }
 
 bool is_mask(const GPUArray& array) {
-  return py::reinterpret_borrow<py::dtype>(array.dtype).kind() == 'b';
+  return py::reinterpret_borrow<np::dtype>(array.dtype).kind() == 'b';
 }
 
 // Return the key if it is one array that selects elements or rows on the device of `array`. Null
@@ -407,14 +407,14 @@ bool assign_by_array(const GPUArray& array, PyObject* key, const py::object& val
   const GPUArray* const values = gpuarray_in(value.ptr());
   if (values
           ? !values->dtype.equal(array.dtype)
-          : py::isinstance<py::array>(value) && py::reinterpret_borrow<py::array>(value).ndim() > 0)
+          : py::isinstance<np::array>(value) && py::reinterpret_borrow<np::array>(value).ndim() > 0)
     return false;
   if (is_mask(*chosen))
     return values ? assign_by_mask(array, *chosen, *values) : fill_by_mask(array, *chosen, value);
   return put_at(array, *chosen, 0, values, value, Mode::raise, default_stream());
 }
 
-void bind_gather(py::module_& m) {
+void bind_gather(module_& m) {
   static PyMethodDef methods[] = {
       PYGPU_FAST(_gather, gather_items, shape, itemsize, target, source, indices, mask, mode,
                  stream, arrays),

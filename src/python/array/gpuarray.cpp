@@ -67,7 +67,7 @@ py::object dtype_of(const py::object& any) {
   static py::object& last_type = *new py::object;  // leaked on purpose
   static py::object& last_dtype = *new py::object;
   if (any.is(last_type)) return last_dtype;
-  const py::dtype dtype = py::dtype::from_args(any);
+  const np::dtype dtype = np::dtype::from_args(any);
   if (dtype.has_object())
     throw py::type_error("dtype " + repr_of(dtype) +
                          " holds Python objects, which have no meaning on a device");
@@ -81,11 +81,11 @@ py::object dtype_of(const py::object& any) {
     return dtype;
   }
   // For 'S', 'U' and 'V' without a length, NumPy creates arrays with items of one character.
-  return py::module_::import("numpy").attr("empty")(0, dtype).attr("dtype");
+  return module_::import("numpy").attr("empty")(0, dtype).attr("dtype");
 }
 
 Axes shape_with_subarray(Axes shape, py::object& dtype) {
-  while (py::reinterpret_borrow<py::dtype>(dtype).kind() == 'V' &&
+  while (py::reinterpret_borrow<np::dtype>(dtype).kind() == 'V' &&
          !dtype.attr("subdtype").is_none()) {
     const py::tuple parts = dtype.attr("subdtype");
     dtype = parts[0];
@@ -95,7 +95,7 @@ Axes shape_with_subarray(Axes shape, py::object& dtype) {
 }
 
 std::size_t itemsize_of(const py::object& dtype) {
-  return std::size_t(py::reinterpret_borrow<py::dtype>(dtype).itemsize());
+  return std::size_t(py::reinterpret_borrow<np::dtype>(dtype).itemsize());
 }
 
 void HeldArrays::hold(const GPUArray& array) {
@@ -108,8 +108,8 @@ void HeldArrays::require_alive() const {
   for (const GPUArray& array : *arrays_) array.core.require_alive();
 }
 
-py::array element_of(const py::object& dtype, const py::object& value) {
-  py::array element(py::reinterpret_borrow<py::dtype>(dtype), std::vector<py::ssize_t>());
+np::array element_of(const py::object& dtype, const py::object& value) {
+  np::array element(py::reinterpret_borrow<np::dtype>(dtype), std::vector<py::ssize_t>());
   element[py::ellipsis()] = value;
   return element;
 }

@@ -3,7 +3,7 @@
 
 #include "PyGPU/arrays/array.h"
 #include "PyGPU/runtime/graph.h"
-#include "python/bindings.h"
+#include "python/runtime/call.h"
 
 namespace PyGPU::python {
 
@@ -119,7 +119,7 @@ py::object dtype_of(const py::object& any);
 Axes shape_with_subarray(Axes shape, py::object& dtype);
 std::size_t itemsize_of(const py::object& dtype);
 // Return a value as a 0-d ndarray, converted as by NumPy's assignment.
-py::array element_of(const py::object& dtype, const py::object& value);
+np::array element_of(const py::object& dtype, const py::object& value);
 
 // Make the device of an array current. An array without elements leaves the current device.
 DeviceGuard use_device_of(const Array& array);
@@ -136,7 +136,7 @@ GPUArray view_of(const py::object& self, const Layout& layout, Index offset = 0)
 
 // Copies between any two layouts. With a null `stream`, copies from or to the host block, and
 // copies between arrays are enqueued on the null stream.
-void set_from_host(const GPUArray& array, const py::array& source, const StreamRef* stream);
+void set_from_host(const GPUArray& array, const np::array& source, const StreamRef* stream);
 // Return `source` in the shape of `array`. Another shape of the same size is reshaped with a
 // warning. Another size or dtype is a ValueError.
 GPUArray reshaped_like(const GPUArray& array, const GPUArray& source, const StreamRef* stream);
@@ -147,7 +147,7 @@ GPUArray copy_of(const GPUArray& array, const StreamRef* stream = nullptr);
 // Return a NumPy scalar, number, list or tuple as numpy.asarray does; an ndarray as it is. Null for
 // other objects.
 py::object as_ndarray(const py::object& source);
-Layout layout_of(const py::array& host, std::size_t itemsize);
+Layout layout_of(const np::array& host, std::size_t itemsize);
 GPUArray to_gpu(const py::object& source, const py::object& allocator, const StreamRef* stream,
                 bool is_device_given = false);
 // Argument `device` of the functions that create arrays: the device is current until the function
@@ -176,11 +176,11 @@ std::vector<std::pair<GPUArray, py::object>> fields_with_values(const GPUArray& 
 
 void add_indexing(Slots& slots);
 
-void bind_allocation(py::module_& m);
-void bind_attributes(py::module_& m, const py::object& c);
+void bind_allocation(module_& m);
+void bind_attributes(module_& m, const py::object& c);
 void bind_conversions(const py::object& c);
-void bind_creation(py::module_& m);
+void bind_creation(module_& m);
 void bind_shapes(const py::object& c);
-void bind_dlpack(py::module_& m, const py::object& c);
+void bind_dlpack(module_& m, const py::object& c);
 
 }  // namespace PyGPU::python

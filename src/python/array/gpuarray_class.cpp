@@ -6,7 +6,7 @@ namespace PyGPU::python {
 namespace {
 
 py::object dtype_or_float64(const py::object& dtype) {
-  static const auto& float64 = *new py::object(py::dtype("float64"));  // leaked on purpose
+  static const auto& float64 = *new py::object(np::dtype("float64"));  // leaked on purpose
   return dtype.is_none() ? float64 : dtype_of(dtype);
 }
 
@@ -15,8 +15,8 @@ GPUArray make_gpuarray(py::handle, const py::object& shape, const py::object& dt
                        const py::object& gpudata, const py::object& strides, Order order,
                        const GivenDevice& device) {
   // An ndarray in place of the shape is copied to the device, as in the first version of PyGPU.
-  if (dtype.is_none() && gpudata.is_none() && py::isinstance<py::array>(shape) &&
-      py::reinterpret_borrow<py::array>(shape).ndim() > 0)
+  if (dtype.is_none() && gpudata.is_none() && py::isinstance<np::array>(shape) &&
+      py::reinterpret_borrow<np::array>(shape).ndim() > 0)
     return to_gpu(shape, allocator, nullptr, device.is_given);
   py::object type = dtype_or_float64(dtype);
   const Axes lengths = shape_with_subarray(axes_of(shape, "shape"), type);
@@ -66,10 +66,10 @@ void set(const GPUArray& array, const py::object& source, bool async, const Stre
   const StreamRef* const where = async ? &stream : nullptr;
   if (const GPUArray* const given = gpuarray_in(source.ptr()))
     return set_from_device(array, reshaped_like(array, *given, where), where);
-  if (!py::isinstance<py::array>(source))
+  if (!py::isinstance<np::array>(source))
     throw py::type_error("set: ary: expected a numpy.ndarray or a GPUArray, got " +
                          repr_of(py::type::of(source)));
-  set_from_host(array, py::reinterpret_borrow<py::array>(source), where);
+  set_from_host(array, py::reinterpret_borrow<np::array>(source), where);
 }
 
 // The garbage collector visits base, gpudata and allocator: each is any object, and may refer to
@@ -264,7 +264,7 @@ bool address_of_array(PyObject* object, void** address) {
 
 }  // namespace
 
-void bind_gpuarray(py::module_& m) {
+void bind_gpuarray(module_& m) {
   set_address_of_arrays(&address_of_array);
   bind_allocation(m);
   Slots slots{{Py_tp_init, as_slot(&init_slot<GPUArray>)},

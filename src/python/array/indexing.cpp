@@ -36,8 +36,8 @@ IndexItem slice_item(PyObject* object) {
 // Return true for masks, lists and arrays. Python's bools and those of older NumPys would convert
 // to the ints 0 and 1, but they are masks.
 bool selects_elements(PyObject* object) {
-  if (py::isinstance<py::array>(object)) {
-    const auto array = py::reinterpret_borrow<py::array>(object);
+  if (py::isinstance<np::array>(object)) {
+    const auto array = py::reinterpret_borrow<np::array>(object);
     return array.ndim() > 0 || array.dtype().kind() == 'b';
   }
   return PyBool_Check(object) || PyList_Check(object) || gpuarray_in(object) ||
@@ -113,11 +113,11 @@ void assign_array(const GPUArray& target, const GPUArray& source) {
 // Assign one element to the whole target: with a kernel if the dtype has arithmetic and a compiler
 // is available, else by a copy from the host.
 void assign_element(const GPUArray& target, const py::object& value) {
-  const py::array host = element_of(target.dtype, value);
+  const np::array host = element_of(target.dtype, value);
   if (find_code(target.dtype) >= 0 &&
       with_compiler([&] { fill(target, host.attr("__getitem__")(py::tuple()), default_stream()); }))
     return;
-  const py::module_ numpy = py::module_::import("numpy");
+  const module_ numpy = module_::import("numpy");
   set_from_host(target, numpy.attr("broadcast_to")(host, tuple_of(target.layout().shape())),
                 nullptr);
 }
@@ -128,10 +128,10 @@ void assign(const GPUArray& target, const py::object& value) {
     return;
   }
   if (const GPUArray* source = gpuarray_in(value.ptr())) return assign_array(target, *source);
-  if (py::isinstance<py::array>(value) && py::reinterpret_borrow<py::array>(value).ndim() > 0) {
+  if (py::isinstance<np::array>(value) && py::reinterpret_borrow<np::array>(value).ndim() > 0) {
     if (!py::object(value.attr("dtype")).equal(target.dtype))
       throw py::type_error(dtypes_text(value.attr("dtype"), target));
-    const py::module_ numpy = py::module_::import("numpy");
+    const module_ numpy = module_::import("numpy");
     const Axes& shape = target.layout().shape();
     py::object fitted = value;
     if (const py::tuple own = value.attr("shape"); int(own.size()) > shape.size())

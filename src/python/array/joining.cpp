@@ -17,7 +17,7 @@ py::object common_dtype(const std::vector<const GPUArray*>& arrays) {
     same = same && arrays[k]->dtype.equal(first);
     dtypes[k] = arrays[k]->dtype;
   }
-  return same ? first : py::module_::import("numpy").attr("result_type")(*dtypes);
+  return same ? first : module_::import("numpy").attr("result_type")(*dtypes);
 }
 
 // Copy `source` to `part`, cast as in C if the dtypes differ.
@@ -207,7 +207,7 @@ py::object stack(PyObject* const* given) {
 
 }  // namespace
 
-void bind_joining(py::module_& m) {
+void bind_joining(module_& m) {
   static PyMethodDef methods[] = {PYGPU_FAST(_concatenate, concatenate, arrays, axis, allocator),
                                   PYGPU_FAST(_stack, stack, arrays, axis, allocator),
                                   {nullptr, nullptr, 0, nullptr}};

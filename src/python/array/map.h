@@ -3,8 +3,9 @@
 #pragma once
 
 #include "PyGPU/arrays/loop.h"
+#include "PyGPU/runtime/dtypes.h"
 #include "python/array/gpuarray.h"
-#include "python/hooks.h"
+#include "python/binding/hooks.h"
 
 namespace PyGPU::python {
 
@@ -87,7 +88,7 @@ bool is_overwritten(const Array& operand, const Array& result);
 // number is not in the dtype's domain.
 void put_number(py::handle number, int code, char* to);
 // Fused operations: see fused.cpp.
-void bind_fused(py::module_& m);
+void bind_fused(module_& m);
 
 // Run `work`, which needs kernels. Return false, with nothing done, if there is no compiler for
 // them.

@@ -221,7 +221,7 @@ bool assign_by_mask(const GPUArray& a, const GPUArray& mask, const GPUArray& val
 
 bool fill_by_mask(const GPUArray& a, const GPUArray& mask, const py::object& value) {
   // First, because the value's __float__ or __index__ may change the arrays.
-  const py::array element = element_of(a.dtype, value);
+  const np::array element = element_of(a.dtype, value);
   static const Operation where = operation_named("where");
   const std::size_t itemsize = a.layout().itemsize();
   const bool is_integer = itemsize && itemsize <= 8 && (itemsize & (itemsize - 1)) == 0;

@@ -9,7 +9,7 @@ namespace PyGPU::python {
 #define PYGPU_SIGNATURE(text) text "\n--\n\n" text
 
 // Add functions of CPython's fast call to a module. `methods` ends with a row of nulls.
-inline void add_functions(py::module_& m, PyMethodDef* methods) {
+inline void add_functions(module_& m, PyMethodDef* methods) {
   if (PyModule_AddFunctions(m.ptr(), methods)) throw py::error_already_set();
 }
 
@@ -70,9 +70,9 @@ bool select_by_mask(const GPUArray& a, const GPUArray& mask, GPUArray& out);
 bool assign_by_mask(const GPUArray& a, const GPUArray& mask, const GPUArray& values);
 bool fill_by_mask(const GPUArray& a, const GPUArray& mask, const py::object& value);
 
-void bind_reductions(py::module_& m);
-void bind_gather(py::module_& m);
-void bind_joining(py::module_& m);
-void bind_pickling(py::module_& m);
+void bind_reductions(module_& m);
+void bind_gather(module_& m);
+void bind_joining(module_& m);
+void bind_pickling(module_& m);
 
 }  // namespace PyGPU::python

@@ -48,7 +48,7 @@ Operation operation_in(PyObject* number) {
 const std::vector<py::object>& dtype_objects() {
   static const auto& all = *new const auto([] {  // leaked on purpose
     std::vector<py::object> made;
-    for (const DType& dtype : dtypes) made.push_back(py::dtype(dtype.name));
+    for (const DType& dtype : dtypes) made.push_back(np::dtype(dtype.name));
     return made;
   }());
   return all;
@@ -73,7 +73,7 @@ std::string advice_for(const py::object& dtype) {
     return "; select a field: a[" + repr_of(names[py::int_(0)]) + "]";
   if (!dtype.attr("isnative").cast<bool>())
     return "; convert the array before to_gpu(): .astype(dtype.newbyteorder('='))";
-  const char kind = py::reinterpret_borrow<py::dtype>(dtype).kind();
+  const char kind = py::reinterpret_borrow<np::dtype>(dtype).kind();
   if (kind == 'M' || kind == 'm')
     return "; compute with a.view('int64'), in which NaT is the least number";
   return "";
@@ -128,7 +128,7 @@ bool depends_on_value(const Operand* operands, int count) {
       if (operands[k].code < 0) continue;
       const DType& dtype = dtypes[operands[k].code];
       if (dtype.kind == 'f' || dtype.kind == 'c') continue;
-      if (py::is_numpy_1() || !holds(dtype, operands[i].number.ptr())) return true;
+      if (np::is_numpy_1() || !holds(dtype, operands[i].number.ptr())) return true;
     }
   }
   return false;
@@ -159,9 +159,8 @@ void read_subclass(PyObject* object, Operand& operand) {
     operand.number = py::float_(PyFloat_AS_DOUBLE(object));
   else
     return;
-  if (!py::are_subclasses_weak())
-    operand.code =
-        code_of(py::module_::import("numpy").attr("asarray")(operand.number).attr("dtype"));
+  if (!np::are_subclasses_weak())
+    operand.code = code_of(module_::import("numpy").attr("asarray")(operand.number).attr("dtype"));
 }
 
 }  // namespace
@@ -178,8 +177,8 @@ bool read_operand(PyObject* object, Operand& operand) {
     operand.code = scalar;
     return true;
   }
-  if (py::isinstance<py::array>(object)) {
-    const auto array = py::reinterpret_borrow<py::array>(object);
+  if (py::isinstance<np::array>(object)) {
+    const auto array = py::reinterpret_borrow<np::array>(object);
     if (array.ndim() > 0)
       throw py::type_error(
           "an operation between a GPUArray and a numpy.ndarray: send the ndarray to the device "

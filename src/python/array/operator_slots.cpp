@@ -137,7 +137,7 @@ void add_operators(Slots& slots) {
   add(Py_tp_hash, &PyObject_HashNotImplemented);
 }
 
-void bind_operators(py::module_& m, const py::object& c) {
+void bind_operators(module_& m, const py::object& c) {
   method(c, "astype", &cast_to, R"doc(Return a copy with another dtype.
 
 Elements are cast as in C. The axes keep their order in memory.

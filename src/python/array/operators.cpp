@@ -103,7 +103,7 @@ py::object operate(Op op, PyObject* a, PyObject* b) {
     const bool two = operand[0].code >= 0 && operand[1].code >= 0;
     code = two ? map.compute[0] : operand[operand[0].code >= 0 ? 0 : 1].code;
     if (two && code != map.compute[1])  // int64 and uint64 are compared without conversion
-      code = find_code(py::dtype("float64"));
+      code = find_code(np::dtype("float64"));
   }
   py::object out = result_array(operand, 2, code, operand[0].array ? a : b);
   GPUArray& result = held<GPUArray>(out);
@@ -141,7 +141,7 @@ py::object operate_on(Op op, PyObject* self) {
     throw py::type_error("- is not defined for bool; use ~ or !=");
   int code = operand.code;
   if (op == Op::absolute && dtype.kind == 'c')
-    code = code_of(py::dtype(dtype.itemsize == 8 ? "float32" : "float64"));
+    code = code_of(np::dtype(dtype.itemsize == 8 ? "float32" : "float64"));
   py::object out = result_array(&operand, 1, code, self);
   GPUArray& result = held<GPUArray>(out);
   result.is_comparison_result = op == Op::invert && operand.array->is_comparison_result;
@@ -184,7 +184,7 @@ void fill(const GPUArray& array, const py::object& value, const StreamRef& strea
   if (find_code(array.dtype) < 0) return fill_by_copies(array, value, stream);
   Operand operand;
   py::object number = value;
-  if (py::isinstance<py::array>(value) && py::reinterpret_borrow<py::array>(value).size() == 1)
+  if (py::isinstance<np::array>(value) && py::reinterpret_borrow<np::array>(value).size() == 1)
     number = value.attr("reshape")(py::tuple()).attr("__getitem__")(py::tuple());
   if (!read_operand(number.ptr(), operand) || operand.array)
     raise_argument_error("fill: expected a number, got " + repr_of(value));

@@ -44,6 +44,6 @@ PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count);
 
 // Add the operators as slots of the type, and bind the functions that Python calls by name.
 void add_operators(Slots& slots);
-void bind_operators(py::module_& m, const py::object& c);
+void bind_operators(module_& m, const py::object& c);
 
 }  // namespace PyGPU::python

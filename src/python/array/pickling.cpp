@@ -12,7 +12,7 @@ bool is_there(int device) {
 
 // Return the elements of `ary` on a device, or on the current device if the machine has no such
 // device.
-GPUArray from_pickle(const py::array& ary, int device) {
+GPUArray from_pickle(const np::array& ary, int device) {
   if (forked()) {
     // An exception would end the worker of a multiprocessing.Pool before it can report one.
     const py::object dtype = python::dtype_of(ary.dtype());
@@ -35,7 +35,7 @@ py::object of_class(const GPUArray& array, const py::object& kind) {
 
 }  // namespace
 
-void bind_pickling(py::module_& m) {
+void bind_pickling(module_& m) {
   def(m, "_from_pickle", &from_pickle, "Return an array from the elements in its pickle.",
       {{"ary"}, {"device"}});
   def(m, "_of_class", &of_class, "Return an object of a subclass that shares the array's memory.",

@@ -24,7 +24,7 @@ Fold fold_named(PyObject* name) {
 // NumPy, the dtype of `out` takes part in the promotion of sums, products and means.
 int compute_code(Fold fold, int code, int asked, const GPUArray* out) {
   const char kind = dtypes[code].kind;
-  if (fold == Fold::any || fold == Fold::all) return find_code(py::dtype("bool"));
+  if (fold == Fold::any || fold == Fold::all) return find_code(np::dtype("bool"));
   if (is_extreme(fold)) {
     if (kind == 'c')
       throw py::type_error(std::string(name_of(fold)) + ": complex numbers have no order");
@@ -33,12 +33,12 @@ int compute_code(Fold fold, int code, int asked, const GPUArray* out) {
   if (is_place(fold)) {
     if (kind == 'c')
       throw py::type_error(std::string(name_of(fold)) + ": complex numbers have no order");
-    return find_code(py::dtype("int64"));
+    return find_code(np::dtype("int64"));
   }
   if (is_variance(fold)) {
     const int compute = asked >= 0 ? asked
                         : kind == 'b' || kind == 'i' || kind == 'u'
-                            ? find_code(py::dtype("float64"))
+                            ? find_code(np::dtype("float64"))
                             : code;
     if (kind == 'c' || dtypes[compute].kind != 'f')
       throw py::type_error(std::string(name_of(fold)) + ": expected floating-point numbers");
@@ -46,7 +46,7 @@ int compute_code(Fold fold, int code, int asked, const GPUArray* out) {
   }
   if (asked >= 0) return asked;
   const bool whole = kind == 'b' || kind == 'i' || kind == 'u';
-  const int own = fold == Fold::mean && whole ? find_code(py::dtype("float64")) : code;
+  const int own = fold == Fold::mean && whole ? find_code(np::dtype("float64")) : code;
   const int other = out ? find_code(out->dtype) : -1;
   if (other < 0 || other == own) return own;
   static const Operation multiply = operation_named("multiply");
@@ -303,7 +303,7 @@ py::object reduce_subset(PyObject* const* given) {
   fold_key.tables = int(PyTuple_GET_SIZE(given[2]));
   for (int i = 0; i < fold_key.tables; ++i)
     arrays[1 + i] = &require_array(i ? "b" : "a", PyTuple_GET_ITEM(given[2], i));
-  const char kind = py::reinterpret_borrow<py::dtype>(arrays[0]->dtype).kind();
+  const char kind = py::reinterpret_borrow<np::dtype>(arrays[0]->dtype).kind();
   if (kind != 'i' && kind != 'u')
     throw py::type_error("subset: expected an integer dtype, got " + text_of(arrays[0]->dtype));
   const Index size = arrays[0]->layout().size();
@@ -353,7 +353,7 @@ void override_device(const py::object& given) {
 
 }  // namespace
 
-void bind_reductions(py::module_& m) {
+void bind_reductions(module_& m) {
   static PyMethodDef methods[] = {
       PYGPU_FAST(_reduce, reduce, name, a, axis, dtype, out, keepdims, stream, allocator),
       PYGPU_FAST(_variance, variance, name, a, axis, dtype, out, keepdims, stream, allocator,

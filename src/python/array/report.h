@@ -8,7 +8,7 @@
 
 #include "PyGPU/arrays/array.h"
 #include "PyGPU/runtime/graph.h"
-#include "python/bindings.h"
+#include "python/runtime/call.h"
 
 namespace PyGPU::python {
 

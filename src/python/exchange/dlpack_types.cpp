@@ -1,6 +1,7 @@
 // Conversion between DLPack's types and NumPy's dtypes. See exchange.h.
+#include "PyGPU/runtime/dtypes.h"
+#include "python/binding/hooks.h"
 #include "python/exchange/exchange.h"
-#include "python/hooks.h"
 
 namespace PyGPU::python {
 namespace {
@@ -31,7 +32,7 @@ constexpr NamedType ml_dtypes_types[] = {
 
 py::object dtype_of_ml_dtypes(const char* name) {
   try {
-    return py::dtype::from_args(py::module_::import("ml_dtypes").attr(name));
+    return np::dtype::from_args(module_::import("ml_dtypes").attr(name));
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_ImportError) && !error.matches(PyExc_AttributeError)) throw;
     refuse_exchange(std::string("from_dlpack: the tensor's type ") + name +
@@ -50,7 +51,7 @@ bool has_dtype(char kind, std::size_t bytes) {
 void refuse_exchange(const std::string& text) { throw py::buffer_error(text.c_str()); }
 
 dlpack::DataType data_type_of(const py::object& object) {
-  const auto dtype = py::reinterpret_borrow<py::dtype>(object);
+  const auto dtype = py::reinterpret_borrow<np::dtype>(object);
   const auto bytes = std::size_t(dtype.itemsize());
   if (dtype.byteorder() == '>' || dtype.byteorder() == '<')
     refuse_exchange("__dlpack__: dtype " + text_of(object) +
@@ -71,7 +72,7 @@ py::object dtype_of_tensor(const dlpack::DataType& type) {
   for (const KindCode& kind_code : kind_codes)
     if (kind_code.code == type.code && type.lanes == 1 && type.bits % 8 == 0 &&
         has_dtype(kind_code.kind, type.bits / 8u))
-      return py::dtype(kind_code.kind + std::to_string(type.bits / 8u));
+      return np::dtype(kind_code.kind + std::to_string(type.bits / 8u));
   for (const NamedType& named : ml_dtypes_types)
     if (TypeCode(named.code) == type.code && type.bits == named.bits && type.lanes == 1)
       return dtype_of_ml_dtypes(named.name);

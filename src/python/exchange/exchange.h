@@ -21,6 +21,6 @@ void wait_quietly(int device, Call call) {
   if (waiting_in_relaxed_mode([&] { return on_device(device, call); })) (void)cudaGetLastError();
 }
 
-void bind_imports(py::module_& m);
+void bind_imports(module_& m);
 
 }  // namespace PyGPU::python

@@ -131,7 +131,7 @@ bool read_stream(const py::object& stream, StreamRef& found) {
 }
 
 Source copy_on_host(const GPUArray& array, const dlpack::DataType& type) {
-  const py::array host = get_to_host(array, py::none(), false, nullptr);
+  const np::array host = get_to_host(array, py::none(), false, nullptr);
   Axes strides;
   for (py::ssize_t axis = 0; axis < host.ndim(); ++axis) strides.push_back(host.strides(axis));
   const Layout layout(array.layout().shape(), strides, array.layout().itemsize());
@@ -204,7 +204,7 @@ py::object dlpack_capsule(const GPUArray& array, const py::object& stream,
 
 }  // namespace
 
-void bind_dlpack(py::module_& m, const py::object& c) {
+void bind_dlpack(module_& m, const py::object& c) {
   const py::object none = py::none();
   method(c, "__dlpack__", &dlpack_capsule,
          R"doc(Export the array as a DLPack capsule, normally without a copy.

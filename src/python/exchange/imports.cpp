@@ -3,6 +3,7 @@
 #include <cstring>
 #include <functional>
 
+#include "python/binding/repr.h"
 #include "python/exchange/exchange.h"
 
 namespace PyGPU::python {
@@ -150,7 +151,7 @@ GPUArray borrow_memory(const py::object& owner, const py::object& address, const
 
 }  // namespace
 
-void bind_imports(py::module_& m) {
+void bind_imports(module_& m) {
   def(m, "_import_dlpack", &import_dlpack, "Return an array of the memory of a DLPack capsule.",
       {{"capsule"}, {"owner"}, {"device"}, {"may_be_read_only"}});
   def(m, "_borrow_memory", &borrow_memory, "Return an array of memory that `owner` keeps alive.",

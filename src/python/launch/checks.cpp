@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "PyGPU/runtime/settings.h"
-#include "python/hooks.h"
+#include "python/binding/hooks.h"
 #include "python/launch/numbers.h"
 
 namespace PyGPU::python {
@@ -26,7 +26,7 @@ bool is_integer_kind(char kind) { return kind == 'b' || kind == 'i' || kind == '
 
 // Return true for combinations that a program may intend: bytes on either side, structures,
 // integers of the other sign, addresses as integers, complex numbers as pairs of their parts.
-bool are_compatible(const py::dtype& dtype, const KernelParameter& parameter) {
+bool are_compatible(const np::dtype& dtype, const KernelParameter& parameter) {
   const char kind = dtype.kind(), pointee = char(parameter.pointee);
   const auto nbytes = std::size_t(dtype.itemsize());
   const std::size_t whole = parameter.pointee_nbytes * parameter.pointee_count;
@@ -73,7 +73,7 @@ void check_integer(PyObject* argument, const KernelParameter& parameter, std::si
 }
 
 void check_elements(PyObject* object, const KernelParameter& parameter, std::size_t index) {
-  const auto dtype = py::reinterpret_borrow<py::dtype>(object);
+  const auto dtype = py::reinterpret_borrow<np::dtype>(object);
   if (are_compatible(dtype, parameter)) {
     parameter.compared = dtype;
     return;

@@ -110,7 +110,7 @@ bool launch_over_indices(const ElementwiseLauncher& launcher, const py::object& 
 
 }  // namespace
 
-void bind_elementwise(py::module_& m) {
+void bind_elementwise(module_& m) {
   const py::object c = new_class<ElementwiseLauncher>(
       m, "_ElementwiseLauncher", "Launcher of an ElementwiseKernel on one device.");
   constructor(c, &make_elementwise, {{"function"}, {"count"}, {"vectors"}, {"many"}});

@@ -4,10 +4,24 @@
 #include <cstring>
 
 #include "PyGPU/runtime/kernel.h"
-#include "python/bindings.h"
 #include "python/launch/placement.h"
+#include "python/runtime/call.h"
 
 namespace PyGPU::python {
+
+// Enqueue a launch. Releasing the GIL costs a sixteenth of a launch, so the GIL is released only
+// where the launch may wait: for space in the queue, for a Python function in the queue, or for the
+// host machine, which runs the kernel at once. `launch` must not throw. Throws what
+// throw_unread_error throws.
+template <class Launch>
+auto without_gil_if_waiting(int device, bool on_null_stream, Launch launch) {
+  constexpr unsigned surely_queued = 512;  // launches that fit into any queue, with a margin
+  throw_unread_error();
+  const bool may_wait = launch_runs_kernel ||
+                        count_launch(device, on_null_stream) > surely_queued || uses_host_functions;
+  const NoGil without = may_wait ? release_gil() : NoGil();
+  return launch();
+}
 
 // Arguments of a launch: values, and pointers to them in the order of the kernel's parameters.
 class KernelArguments {

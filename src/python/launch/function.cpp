@@ -8,12 +8,13 @@
 
 #include "PyGPU/runtime/graph.h"
 #include "python/array/gpuarray.h"
+#include "python/binding/repr.h"
+#include "python/launch/enqueue.h"
 #include "python/launch/function_docs.h"
 #include "python/launch/numbers.h"
 #include "python/launch/packing.h"
 #include "python/launch/placement.h"
 #include "python/launch/shape.h"
-#include "python/repr.h"
 
 namespace PyGPU::python {
 namespace {
@@ -400,7 +401,7 @@ void launch_prepared(py::handle function, const LaunchShape& shape, const Stream
 
 py::handle function_class() { return reinterpret_cast<PyObject*>(type_of<Function>); }
 
-void bind_function(py::module_& m) {
+void bind_function(module_& m) {
   const auto intern = [](const char* text) { return PyUnicode_InternFromString(text); };
   names = {intern("block"),   intern("grid"),        intern("stream"),     intern("shared"),
            intern("texrefs"), intern("time_kernel"), intern("shared_size")};

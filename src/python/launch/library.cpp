@@ -2,7 +2,8 @@
 #include <dlfcn.h>
 
 #include "PyGPU/export.h"
-#include "python/bindings.h"
+#include "python/binders.h"
+#include "python/runtime/call.h"
 
 namespace PyGPU::python {
 namespace {
@@ -57,7 +58,7 @@ py::list exports(std::uintptr_t handle) {
 
 }  // namespace
 
-void bind_library(py::module_& m) {
+void bind_library(module_& m) {
   def(m, "_open_library", &open_library, "Load a shared library and return its handle.",
       {{"path"}});
   def(m, "_library_symbol", &symbol, "Return the address of a symbol, or 0.",

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <optional>
 
+#include "PyGPU/runtime/device_array.h"
 #include "PyGPU/runtime/graph.h"
 #include "PyGPU/runtime/peers.h"
 #include "PyGPU/runtime/settings.h"
@@ -14,8 +15,6 @@
 #include "python/runtime/memory_device.h"
 
 namespace PyGPU::python {
-
-PYGPU_SHARED(DeviceArray)
 
 namespace {
 
@@ -69,7 +68,7 @@ std::string number_text(Kind kind, std::size_t nbytes) {
 
 // Return whether a function may read elements of `dtype` as the parameter's. Elements of one byte
 // are bytes, whatever their kind. Vectors such as float3 may be an array's last axis.
-bool has_elements(const py::dtype& dtype, const KernelParameter& parameter,
+bool has_elements(const np::dtype& dtype, const KernelParameter& parameter,
                   const LibraryParameter& more, std::size_t nbytes) {
   if (parameter.pointee == Kind::unknown) return true;
   const auto itemsize = std::size_t(dtype.itemsize());
@@ -93,7 +92,7 @@ bool has_elements(const py::dtype& dtype, const KernelParameter& parameter,
 
 void require_elements(PyObject* argument, PyObject* dtype, const KernelParameter& parameter,
                       const LibraryParameter& more, std::size_t index, std::size_t nbytes) {
-  const auto given = py::reinterpret_borrow<py::dtype>(dtype);
+  const auto given = py::reinterpret_borrow<np::dtype>(dtype);
   if (!has_elements(given, parameter, more, nbytes))
     refuse(argument, parameter, index,
            "its dtype is " + text_of(given) + ", and the function expects " +
@@ -128,7 +127,7 @@ const void* foreign_address(PyObject* argument, const py::dict& interface,
 
 void require_type(PyObject* argument, const DType& dtype, const KernelParameter& parameter,
                   const LibraryParameter& more, std::size_t index) {
-  const py::dtype given(dtype.name);
+  const np::dtype given(dtype.name);
   require_elements(argument, given.ptr(), parameter, more, index, parameter.pointee_nbytes);
   parameter.compared = py::object();  // no array's own dtype
 }
@@ -388,7 +387,7 @@ PyObject* get_text(PyObject* self, void*) {
 
 }  // namespace
 
-void bind_library_function(py::module_& m) {
+void bind_library_function(module_& m) {
   stream_name = PyUnicode_InternFromString("stream");
   // The class has an attribute of this name too, which a property would replace.
   static PyGetSetDef texts[] = {

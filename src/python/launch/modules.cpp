@@ -7,7 +7,7 @@
 #include "PyGPU/runtime/kernel.h"
 #include "PyGPU/runtime/transfer.h"
 #include "python/array/gpuarray.h"
-#include "python/hooks.h"
+#include "python/binding/hooks.h"
 #include "python/launch/packing.h"
 #include "python/launch/placement.h"
 
@@ -50,7 +50,7 @@ Status fill(void* address, std::size_t itemsize, std::size_t pitch, unsigned val
 
 }  // namespace
 
-void bind_module(py::module_& m) {
+void bind_module(module_& m) {
   const py::object c =
       new_class<Module>(m, "_Module", "Compiled code, loaded on the current device.");
   constructor(c, &load, {{"image"}, {"options"}});

@@ -114,7 +114,7 @@ void put_floating_point(double value, std::size_t nbytes, char* to) {
     // Numbers from here on round to infinity, for which NumPy would warn.
     constexpr double too_large = 65520;
     const double given = std::abs(value) >= too_large ? std::copysign(HUGE_VAL, value) : value;
-    const py::object half = py::module_::import("numpy").attr("float16")(given);
+    const py::object half = module_::import("numpy").attr("float16")(given);
     const py::bytes bits = half.attr("tobytes")();
     std::memcpy(to, PyBytes_AS_STRING(bits.ptr()), 2);
   }

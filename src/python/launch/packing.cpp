@@ -5,8 +5,9 @@
 
 #include <cstring>
 
+#include "PyGPU/runtime/dtypes.h"
 #include "python/array/gpuarray.h"
-#include "python/hooks.h"
+#include "python/binding/hooks.h"
 #include "python/launch/checks.h"
 #include "python/launch/numbers.h"
 
@@ -94,7 +95,7 @@ bool is_managed(py::handle array) {
 // ml_dtypes' bfloat16.
 bool is_of_registered_dtype(PyObject* argument) {
   const py::handle object(argument);
-  return py::isinstance(object, py::module_::import("numpy").attr("generic")) &&
+  return py::isinstance(object, module_::import("numpy").attr("generic")) &&
          object.attr("dtype").attr("isbuiltin").cast<int>() == 2;
 }
 
@@ -102,8 +103,8 @@ bool is_of_registered_dtype(PyObject* argument) {
 py::object exporter_of(PyObject* argument, const KernelParameter& parameter, std::size_t index) {
   const auto object = py::reinterpret_borrow<py::object>(argument);
   if (is_of_registered_dtype(argument)) return object.attr("tobytes")();
-  if (!py::isinstance<py::array>(object)) return object;
-  const py::dtype dtype = py::reinterpret_borrow<py::array>(object).dtype();
+  if (!py::isinstance<np::array>(object)) return object;
+  const np::dtype dtype = py::reinterpret_borrow<np::array>(object).dtype();
   const bool is_date_or_text = std::strchr("mMSU", dtype.kind());
   if (dtype.kind() == 'O' || (is_date_or_text && !may_be(parameter.kind, Kind::bytes)))
     refuse(argument, parameter, index, "its dtype is " + text_of(dtype));
@@ -112,8 +113,8 @@ py::object exporter_of(PyObject* argument, const KernelParameter& parameter, std
 
 // Pack structures and other bytes by value.
 void put_bytes(PyObject* argument, const KernelParameter& parameter, std::size_t index, char* to) {
-  if (py::isinstance<py::array>(argument) && is_managed(argument)) {
-    const auto array = py::reinterpret_borrow<py::array>(argument);
+  if (py::isinstance<np::array>(argument) && is_managed(argument)) {
+    const auto array = py::reinterpret_borrow<np::array>(argument);
     if (parameter.is_writable && !array.writeable())
       refuse(argument, parameter, index,
              "the array is read-only: pass a copy, or declare the elements const");
@@ -152,8 +153,8 @@ void put_object(PyObject* argument, const KernelParameter& parameter, std::size_
           "its __cuda_array_interface__ is read-only: pass a copy, or declare the elements const");
     return put_address(address_of(object, "argument"), argument, parameter, index, to);
   }
-  if (py::isinstance<py::array>(object)) {
-    const auto array = py::reinterpret_borrow<py::array>(object);
+  if (py::isinstance<np::array>(object)) {
+    const auto array = py::reinterpret_borrow<np::array>(object);
     if (array.ndim() || parameter.kind == Kind::pointer)
       return put_bytes(argument, parameter, index, to);
     const py::object element = array.attr("__getitem__")(py::tuple());  // a NumPy scalar
@@ -163,7 +164,7 @@ void put_object(PyObject* argument, const KernelParameter& parameter, std::size_
   }
   if (PyBytes_Check(argument) || PyByteArray_Check(argument))
     return put_bytes(argument, parameter, index, to);
-  const py::module_ numpy = py::module_::import("numpy");
+  const module_ numpy = module_::import("numpy");
   if (py::isinstance(object, numpy.attr("void"))) return put_bytes(argument, parameter, index, to);
   if (is_of_registered_dtype(argument)) {
     if (is_floating_point(parameter.kind))
@@ -389,8 +390,8 @@ void check_declaration(const DeclaredArgument& declared, const KernelParameter& 
 void pack_handler(PyObject* handler, const KernelParameter& parameter, std::size_t index,
                   char* to) {
   const py::object array = attribute_or_null(handler, "array");
-  if (array && py::isinstance<py::array>(array))
-    compare_elements(py::reinterpret_borrow<py::array>(array).dtype().ptr(), parameter, index);
+  if (array && py::isinstance<np::array>(array))
+    compare_elements(py::reinterpret_borrow<np::array>(array).dtype().ptr(), parameter, index);
   const py::object memory = py::handle(handler).attr("get_device_alloc")();
   put_address(address_of(memory, "get_device_alloc()"), handler, parameter, index, to);
 }
@@ -405,7 +406,7 @@ int numpy_scalar_dtype(PyObject* object) {
 }
 
 void bind_packing() {
-  const py::module_ numpy = py::module_::import("numpy");
+  const module_ numpy = module_::import("numpy");
   const auto add = [&](const char* name, Kind kind, std::size_t nbytes) {
     scalars.push_back({type_object(py::object(numpy.attr(name)).release()), kind, nbytes});
   };

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "python/bindings.h"
+#include "python/runtime/call.h"
 
 namespace PyGPU::python {
 

@@ -1,7 +1,7 @@
 // Prepared functions of the launchers of ElementwiseKernel, ReductionKernel and scans.
 #pragma once
 
-#include "python/bindings.h"
+#include "python/runtime/call.h"
 
 namespace PyGPU::python {
 

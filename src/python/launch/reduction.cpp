@@ -90,7 +90,7 @@ py::object launch_reduction(ReductionLauncher& launcher, const py::object& strea
 
 }  // namespace
 
-void bind_reduction_launcher(py::module_& m) {
+void bind_reduction_launcher(module_& m) {
   const py::object c = new_class<ReductionLauncher>(m, "_ReductionLauncher",
                                                     "Launcher of a ReductionKernel on one device.");
   constructor(c, &make_reduction,

@@ -83,7 +83,7 @@ bool launch_scan(const ScanLauncher& launcher, const py::object& stream, const p
 
 }  // namespace
 
-void bind_scan(py::module_& m) {
+void bind_scan(module_& m) {
   const py::object c = new_class<ScanLauncher>(
       m, "_ScanLauncher", "Launcher of a scan in one pass over tiles, on one device.");
   constructor(c, &make_scan,

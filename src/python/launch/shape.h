@@ -2,7 +2,7 @@
 #pragma once
 
 #include "PyGPU/runtime/kernel.h"
-#include "python/bindings.h"
+#include "python/runtime/call.h"
 
 namespace PyGPU::python {
 

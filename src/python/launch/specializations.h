@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "PyGPU/runtime/kernel.h"
-#include "python/hooks.h"
+#include "python/binding/hooks.h"
 
 namespace PyGPU::python {
 

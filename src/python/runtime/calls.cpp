@@ -14,7 +14,7 @@
 namespace PyGPU::python {
 namespace {
 
-void bind_error_calls(py::module_& m) {
+void bind_error_calls(module_& m) {
   def(m, "cudaGetErrorName",
       [](const Status& error) { return std::string(cudaGetErrorName(error.code)); },
       docs::cudaGetErrorName_text, {{"error"}});
@@ -32,7 +32,7 @@ void bind_error_calls(py::module_& m) {
   def(m, "cudaPeekAtLastError", call_of(&cudaPeekAtLastError), docs::cudaPeekAtLastError_text);
 }
 
-void bind_device_calls(py::module_& m) {
+void bind_device_calls(module_& m) {
   def(m, "cudaGetDeviceCount", call_of(&cudaGetDeviceCount), docs::cudaGetDeviceCount_text);
   def(m, "cudaGetDevice", call_of(&cudaGetDevice), docs::cudaGetDevice_text);
   def(m, "cudaSetDevice", call_of(&set_device), docs::cudaSetDevice_text, {{"device"}});
@@ -93,7 +93,7 @@ bool is_captured_here(const StreamRef& stream) {
   return Capture::current() && is_captured(stream.handle);
 }
 
-void bind_stream_calls(py::module_& m) {
+void bind_stream_calls(module_& m) {
   const Parameter on{"stream", py::none()};
   def(m, "cudaStreamDestroy",
       [](Stream& stream) {
@@ -165,7 +165,7 @@ Status register_host(MemoryObject memory, std::size_t nbytes, unsigned flags) {
   return call_in_relaxed_mode([&] { return cudaHostRegister(end.address, size, flags); });
 }
 
-void bind_memory_calls(py::module_& m) {
+void bind_memory_calls(module_& m) {
   const Parameter on{"stream", py::none()};
   def(m, "cudaMalloc", relaxed_call_of<void**, std::size_t>(&cudaMalloc), docs::cudaMalloc_text,
       {{"nbytes"}});
@@ -244,7 +244,7 @@ void bind_memory_calls(py::module_& m) {
 
 }  // namespace
 
-void bind_calls(py::module_& m) {
+void bind_calls(module_& m) {
   bind_error_calls(m);
   bind_device_calls(m);
   bind_stream_calls(m);

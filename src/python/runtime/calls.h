@@ -8,7 +8,7 @@
 #include <cstring>
 #include <tuple>
 
-#include "python/bindings.h"
+#include "python/runtime/call.h"
 
 namespace PyGPU::python {
 

@@ -2,7 +2,8 @@
 // come between the end of a ``with`` block and the call of __exit__; then the manager is dropped.
 // Also the mode in which memory is released beside captures of others.
 #include "PyGPU/runtime/graph.h"
-#include "python/bindings.h"
+#include "python/binders.h"
+#include "python/runtime/call.h"
 
 namespace PyGPU::python {
 namespace {
@@ -42,7 +43,7 @@ void end_capture(CaptureScope& self, const py::object& type, const py::object&, 
 
 }  // namespace
 
-void bind_capture_scope(py::module_& m) {
+void bind_capture_scope(module_& m) {
   const py::object c = new_class<CaptureScope>(m, "_CaptureScope", "Captures a ``with`` block.");
   constructor(c,
               [](py::handle, const StreamRef& stream, const py::object& graph) {

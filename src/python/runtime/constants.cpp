@@ -1,5 +1,6 @@
 // Constants of the runtime as ints. Their numbers are CUDA's on every target.
-#include "python/bindings.h"
+#include "python/binders.h"
+#include "python/runtime/call.h"
 
 namespace PyGPU::python {
 namespace {
@@ -61,7 +62,7 @@ constexpr Constant constants[] = {
 
 }  // namespace
 
-void bind_constants(py::module_& m) {
+void bind_constants(module_& m) {
   for (const Constant& constant : constants) m.attr(constant.name) = constant.value;
 }
 

@@ -2,7 +2,8 @@
 // copy past its end is refused before the runtime is called.
 #include "PyGPU/runtime/graph.h"
 #include "PyGPU/runtime/peers.h"
-#include "python/bindings.h"
+#include "python/binders.h"
+#include "python/runtime/call.h"
 #include "python/runtime/copies_docs.h"
 #include "python/runtime/memory_device.h"
 
@@ -89,7 +90,7 @@ Status fill_rows(Address dst, std::size_t pitch, int value, std::size_t width, s
 
 }  // namespace
 
-void bind_copies(py::module_& m) {
+void bind_copies(module_& m) {
   const Parameter any_kind{"kind", int(cudaMemcpyDefault)}, on{"stream", py::none()};
   def(m, "cudaMemcpy",
       [](MemoryObject dst, MemoryObject src, std::size_t count, int kind) {

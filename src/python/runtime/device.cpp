@@ -2,7 +2,8 @@
 #include <cstdio>
 
 #include "PyGPU/runtime/memory_stats.h"
-#include "python/bindings.h"
+#include "python/binders.h"
+#include "python/runtime/call.h"
 #include "python/runtime/device_docs.h"
 
 namespace PyGPU::python {
@@ -37,7 +38,7 @@ struct Properties {
   }
 };
 
-void bind_properties(py::module_& m) {
+void bind_properties(module_& m) {
   const py::object c = new_class<Properties>(m, "cudaDeviceProp", docs::cudaDeviceProp_text);
   constructor(c, [](py::handle, int device) { return Properties(device); }, {{"device"}});
   method(
@@ -173,7 +174,7 @@ str
 
 }  // namespace
 
-void bind_device(py::module_& m) {
+void bind_device(module_& m) {
   bind_properties(m);
 
   def(

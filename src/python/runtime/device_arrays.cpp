@@ -1,25 +1,25 @@
 // Base class of DeviceArray_<dtype>, the low level's arrays. PyGPU/_runtime/typed.py derives a
 // class for each dtype.
 #include "PyGPU/runtime/device_array.h"
-#include "python/bindings.h"
+#include "python/binders.h"
+#include "python/runtime/call.h"
+#include "python/runtime/pointers.h"
 #include "python/runtime/pointers_docs.h"
 
 namespace PyGPU::python {
-
-PYGPU_SHARED(DeviceArray)
 
 namespace {
 
 using Shared = std::shared_ptr<DeviceArray>;
 
-py::array host_array(py::object self) {
+np::array host_array(py::object self) {
   const auto& array = *held<DeviceArray>(self);
   const Layout& layout = array.layout();
   const Pointer host = array.host_data();
   if (!host.address && layout.size() > 0)
     throw py::buffer_error(
         "this DeviceArray was made from a device pointer and has no host buffer");
-  py::array view(py::dtype(array.dtype().name),
+  np::array view(np::dtype(array.dtype().name),
                  std::vector<py::ssize_t>(layout.shape().begin(), layout.shape().end()),
                  std::vector<py::ssize_t>(layout.strides().begin(), layout.strides().end()),
                  host.address, self);
@@ -85,7 +85,7 @@ Status without_gil(DeviceArray& array, Status (DeviceArray::*step)()) {
 
 }  // namespace
 
-void bind_device_arrays(py::module_& m) {
+void bind_device_arrays(module_& m) {
   const py::object c =
       new_class<DeviceArray>(m, "DeviceArray", docs::DeviceArray,
                              {{Py_bf_getbuffer, as_slot(&export_buffer<&host_array>)}});

@@ -4,7 +4,8 @@
 
 #include "PyGPU/runtime/capture.h"
 #include "PyGPU/runtime/device.h"
-#include "python/bindings.h"
+#include "python/binders.h"
+#include "python/runtime/call.h"
 
 namespace PyGPU::python {
 namespace {
@@ -97,7 +98,7 @@ Status set_contexts(const py::list& stack, const py::list& contexts, int device)
 
 }  // namespace
 
-void bind_device_scope(py::module_& m) {
+void bind_device_scope(module_& m) {
   const py::object c = new_class<DeviceScope>(m, "device", device_text);
   constructor(c, [](py::handle, int device) { return DeviceScope{device, {}}; }, {{"device"}});
   method(c, "__enter__", &enter_scope);

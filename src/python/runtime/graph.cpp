@@ -2,8 +2,9 @@
 // wraps them.
 #include "PyGPU/runtime/graph.h"
 
-#include "python/bindings.h"
-#include "python/repr.h"
+#include "python/binders.h"
+#include "python/binding/repr.h"
+#include "python/runtime/call.h"
 
 namespace PyGPU::python {
 namespace {
@@ -34,7 +35,7 @@ py::object take_back(py::dict active, const py::object& number, const py::object
   return py::none();
 }
 
-void bind_ends(py::module_& m) {
+void bind_ends(module_& m) {
   const py::object e =
       new_class<Finalizer>(m, "_Finalizer", "Calls a function when it is destroyed.");
   constructor(e,
@@ -88,7 +89,7 @@ void keep_for_graph(const py::object& memory) {
                    }});
 }
 
-void bind_graph(py::module_& m) {
+void bind_graph(module_& m) {
   const py::object g =
       new_class<Graph>(m, "_Graph", "Graph: recorded work that one call launches.");
   constructor(g, [](py::handle) { return Graph(); });

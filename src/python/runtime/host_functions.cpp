@@ -5,7 +5,8 @@
 
 #include "PyGPU/runtime/capture.h"
 #include "PyGPU/runtime/host_function.h"
-#include "python/bindings.h"
+#include "python/binders.h"
+#include "python/runtime/call.h"
 #include "python/runtime/stream_docs.h"
 
 namespace PyGPU::python {
@@ -78,12 +79,12 @@ void end_calls() {
 void register_end(PyObject* function) {
   static bool is_registered = false;
   if (std::exchange(is_registered, true)) return;
-  py::module_::import("atexit").attr("register")(py::handle(function));
+  module_::import("atexit").attr("register")(py::handle(function));
 }
 
 }  // namespace
 
-void bind_host_functions(py::module_& m) {
+void bind_host_functions(module_& m) {
   static PyObject* end = nullptr;
   def(m, "_end_host_functions", &end_calls,
       "Wait for the functions that streams are calling; streams call no other one from now on.");

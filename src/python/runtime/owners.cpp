@@ -1,7 +1,8 @@
 // Owners of page-locked memory, of page-locks and of other processes' memory. A destructor releases
 // them, so no signal can come between the runtime's call and its owner, nor stop the release.
 #include "PyGPU/runtime/graph.h"
-#include "python/bindings.h"
+#include "python/binders.h"
+#include "python/runtime/call.h"
 
 namespace PyGPU::python {
 namespace {
@@ -70,7 +71,7 @@ MemoryOwner owner_of(const char* name, Owned kind, const Take& take,
 
 }  // namespace
 
-void bind_owners(py::module_& m) {
+void bind_owners(module_& m) {
   const py::object c = new_class<MemoryOwner>(
       m, "_MemoryOwner", "Owner of page-locked memory, a page-lock or another process's memory.");
   property(

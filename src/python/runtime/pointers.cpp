@@ -1,8 +1,12 @@
 // Base classes of the typed pointers and allocators. PyGPU/_runtime/typed.py derives a class for
 // each dtype, such as pointer_wrapper_float32.
+#include "python/runtime/pointers.h"
+
 #include <map>
 
-#include "python/bindings.h"
+#include "python/binders.h"
+#include "python/binding/repr.h"
+#include "python/runtime/call.h"
 #include "python/runtime/pointers_docs.h"
 
 namespace PyGPU::python {
@@ -52,13 +56,13 @@ Allocation no_allocation(py::handle self) {
 }
 
 // NumPy array over the host memory of a safe pointer; the array keeps `owner` alive.
-py::array host_view(const Pointer& pointer, const py::object& owner) {
+np::array host_view(const Pointer& pointer, const py::object& owner) {
   if (!pointer.is_safe())
     throw py::value_error(std::string("pointer_wrapper_") + pointer.dtype->name + " at " +
                           hex(pointer.address) +
                           " is not safe to read: expected a pointer to host memory that Python "
                           "keeps alive");
-  py::array view(py::dtype(pointer.dtype->name), {py::ssize_t(pointer.count)},
+  np::array view(np::dtype(pointer.dtype->name), {py::ssize_t(pointer.count)},
                  {py::ssize_t(pointer.dtype->itemsize)}, pointer.address, owner);
   if (pointer.read_only) view.attr("flags").attr("writeable") = false;
   return view;
@@ -88,7 +92,7 @@ std::string pointer_repr(const Pointer& pointer) {
 }
 
 // The array keeps the memory alive, not the allocator, which may release it or allocate anew.
-py::array allocation_array(py::object self) {
+np::array allocation_array(py::object self) {
   const Pointer pointer = held<Allocation>(self).pointer();
   return host_view(pointer, instance(pointer));
 }
@@ -98,7 +102,7 @@ std::map<std::string, py::object>& pointer_classes() {
   return classes;
 }
 
-void bind_pointer(py::module_& m) {
+void bind_pointer(module_& m) {
   const py::object c = new_class<Pointer>(m, "pointer_wrapper", docs::pointer_wrapper);
   constructor(c, &pointer_from, {{"address", 0}, {"size", 0}, {"host", false}});
   const auto number = [](const Pointer& self) { return self.number(); };
@@ -121,7 +125,7 @@ void bind_pointer(py::module_& m) {
   ctypes_parameter(c);
 }
 
-void bind_allocators(py::module_& m) {
+void bind_allocators(module_& m) {
   const py::object c = new_class<Allocation>(m, "Allocator", docs::Allocator);
   method(c, "allocate", [](Allocation& self, std::size_t count) { return self.allocate(count); },
          docs::allocator_allocate, {{"count"}});
@@ -172,7 +176,7 @@ py::object wrap_pointer(const Pointer& pointer) {
   return pointer_classes().at(pointer.dtype->name)(instance(pointer));
 }
 
-void bind_pointers(py::module_& m) {
+void bind_pointers(module_& m) {
   bind_pointer(m);
   bind_allocators(m);
   py::tuple names(dtype_count);

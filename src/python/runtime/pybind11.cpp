@@ -3,7 +3,8 @@
 // here.
 #include <pybind11/pybind11.h>
 
-#include "python/bindings.h"
+#include "python/binders.h"
+#include "python/runtime/call.h"
 
 namespace PyGPU::python {
 

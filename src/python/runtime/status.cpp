@@ -2,8 +2,10 @@
 // exception.
 #include <utility>
 
-#include "python/gil.h"
-#include "python/hooks.h"
+#include "python/binders.h"
+#include "python/binding/gil.h"
+#include "python/binding/hooks.h"
+#include "python/runtime/call.h"
 #include "python/runtime/status_docs.h"
 
 namespace PyGPU::python {
@@ -107,7 +109,7 @@ void translate_exception() noexcept {
   }
 }
 
-void bind_status(py::module_& m) {
+void bind_status(module_& m) {
   const py::object c = new_class<Status>(m, "cudaError_t", docs::cudaError_t_text);
   constructor(c,
               [](py::handle, int code, const std::string& detail) {
@@ -150,7 +152,7 @@ void bind_status(py::module_& m) {
     if (!Py_IsInitialized() || (is_finalizing() && !holds_gil())) return;
     const Gil held = take_gil();
     try {
-      py::module_::import("gc").attr("collect")();  // runs even if gc.disable() was called
+      module_::import("gc").attr("collect")();  // runs even if gc.disable() was called
     } catch (py::error_already_set& error) {
       error.discard_as_unraisable("PyGPU: the garbage collection after an out-of-memory error");
     }

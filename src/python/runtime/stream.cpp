@@ -1,7 +1,8 @@
 // Python classes of streams and events, and the calls on them.
 #include "PyGPU/runtime/graph.h"
-#include "python/bindings.h"
-#include "python/repr.h"
+#include "python/binders.h"
+#include "python/binding/repr.h"
+#include "python/runtime/call.h"
 #include "python/runtime/stream_docs.h"
 
 namespace PyGPU::python {
@@ -65,7 +66,7 @@ StreamRef stream_of(py::handle object) {
       repr_of(object));
 }
 
-void bind_stream(py::module_& m) {
+void bind_stream(module_& m) {
   const py::object s = new_class<Stream>(m, "cudaStream_t", docs::cudaStream_t_text);
   constructor(s,
               [](py::handle, unsigned flags, int priority) {

@@ -1,8 +1,9 @@
 // Private classes and calls for texture arrays, texture and surface objects, and boxed copies,
 // which PyGPU/_driver/arrays.py and strided_copies.py wrap.
 #include "PyGPU/runtime/peers.h"
-#include "python/bindings.h"
-#include "python/repr.h"
+#include "python/binders.h"
+#include "python/binding/repr.h"
+#include "python/runtime/call.h"
 #include "python/runtime/memory_device.h"
 
 namespace PyGPU::python {
@@ -114,7 +115,7 @@ Status copy_given_box(const py::tuple& dst, const py::tuple& src, std::size_t wi
 
 }  // namespace
 
-void bind_arrays(py::module_& m) {
+void bind_arrays(module_& m) {
   const py::object a =
       new_class<TextureArray>(m, "_Array", "Array that textures and surfaces can access.");
   method(a, "__repr__",

@@ -1,7 +1,7 @@
 // Settings of transfers, and the watcher of long transfers: it handles signals and shows progress.
 #include "PyGPU/runtime/transfer.h"
 #include "PyGPU/runtime/transfer_watch.h"
-#include "python/hooks.h"
+#include "python/binding/hooks.h"
 
 namespace PyGPU::python {
 namespace {
@@ -63,7 +63,7 @@ void watch(LongTransfer& transfer) {
 
 }  // namespace
 
-void bind_transfer_settings(py::module_& m) {
+void bind_transfer_settings(module_& m) {
   watch_transfers(&watch);
   def(
       m, "_transfer_settings",

@@ -1,5 +1,5 @@
 // Creation of heap types. See heap_type.h.
-#include "python/heap_type.h"
+#include "python/binding/heap_type.h"
 
 #include <cstring>
 
@@ -61,8 +61,8 @@ py::object new_object(PyTypeObject* type, PyTypeObject* expected) {
   return made;
 }
 
-py::object make_type(py::module_& m, const char* name, const char* doc, std::size_t size,
-                     Slots slots, unsigned flags, PyTypeObject* base) {
+py::object make_type(module_& m, const char* name, const char* doc, std::size_t size, Slots slots,
+                     unsigned flags, PyTypeObject* base) {
   static PyMemberDef members[] = {
       {"__vectorcalloffset__", T_PYSSIZET, offsetof(Instance<char>, call), READONLY, nullptr},
       {"__weaklistoffset__", T_PYSSIZET, offsetof(Instance<char>, weakrefs), READONLY, nullptr},

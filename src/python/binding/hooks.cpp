@@ -1,5 +1,5 @@
 // Table of the Python functions and classes that C++ calls. See hooks.h.
-#include "python/hooks.h"
+#include "python/binding/hooks.h"
 
 namespace PyGPU::python {
 namespace {
@@ -31,7 +31,7 @@ py::handle hook(Hook name) {
                            "' is not set: import PyGPU instead of its compiled module");
 }
 
-void bind_hooks(py::module_& m) {
+void bind_hooks(module_& m) {
   def(m, "_set_hook", &set_hook,
       "Register a Python function or class that C++ calls. See _runtime/hooks.py.",
       {{"name"}, {"value"}});

@@ -8,21 +8,19 @@
 
 namespace PyGPU::python {
 
-namespace py {
+namespace py = pybind11;
 
-using namespace pybind11;
-
-class module_ : public object {
+// A Python module. pybind11's own class is in a header of its registry of classes, which no file
+// includes but runtime/pybind11.cpp.
+class module_ : public py::object {
  public:
-  PYBIND11_OBJECT(module_, object, PyModule_Check)
+  PYBIND11_OBJECT(module_, py::object, PyModule_Check)
   static module_ import(const char* name) {
-    auto found = reinterpret_steal<module_>(PyImport_ImportModule(name));
-    if (!found) throw error_already_set();
+    auto found = py::reinterpret_steal<module_>(PyImport_ImportModule(name));
+    if (!found) throw py::error_already_set();
     return found;
   }
 };
-
-}  // namespace py
 
 // Return str(object) and repr(object).
 std::string text_of(py::handle object);

@@ -1,5 +1,5 @@
 // Release and acquisition of the GIL. See gil.h.
-#include "python/gil.h"
+#include "python/binding/gil.h"
 
 #include <unistd.h>
 #include <unwind.h>

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "PyGPU/runtime/capture.h"
-#include "python/gil.h"
-#include "python/objects.h"
+#include "python/binding/gil.h"
+#include "python/binding/objects.h"
 
 namespace PyGPU::python {
 
@@ -152,12 +152,12 @@ void* as_slot(Slot* function) {
   return reinterpret_cast<void*>(function);
 }
 
-py::object make_type(py::module_& m, const char* name, const char* doc, std::size_t size,
-                     Slots slots, unsigned flags, PyTypeObject* base);
+py::object make_type(module_& m, const char* name, const char* doc, std::size_t size, Slots slots,
+                     unsigned flags, PyTypeObject* base);
 
 // Create a class and add it to the module. Python code may subclass it and add attributes.
 template <class T>
-py::object new_class(py::module_& m, const char* name, const char* doc, Slots slots = {},
+py::object new_class(module_& m, const char* name, const char* doc, Slots slots = {},
                      unsigned flags = 0) {
   slots.push_back({Py_tp_dealloc, as_slot(&delete_instance<T>)});
   py::object made =
@@ -169,7 +169,7 @@ py::object new_class(py::module_& m, const char* name, const char* doc, Slots sl
 }
 // Create a subclass that stores the same C++ type as its base.
 template <class T>
-py::object new_subclass(py::module_& m, const char* name, const char* doc, Slots slots = {}) {
+py::object new_subclass(module_& m, const char* name, const char* doc, Slots slots = {}) {
   slots.push_back({Py_tp_dealloc, as_slot(&delete_instance<T>)});
   return make_type(m, name, doc, sizeof(Instance<Held<T>>), std::move(slots), 0, type_of<T>);
 }

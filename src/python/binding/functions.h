@@ -8,8 +8,8 @@
 #include <tuple>
 #include <type_traits>
 
-#include "python/heap_type.h"
-#include "python/numpy.h"
+#include "python/binding/heap_type.h"
+#include "python/binding/numpy.h"
 
 namespace PyGPU::python {
 
@@ -229,7 +229,7 @@ Signature init_signature(R (*function)(P...)) {
           annotations_of<std::decay_t<P>...>, &result_name<void>};
 }
 
-void add_function(py::module_& m, const char* name, const Signature& signature, const char* doc,
+void add_function(module_& m, const char* name, const Signature& signature, const char* doc,
                   Parameters parameters);
 void add_method(const py::object& c, const char* name, const Signature& signature, const char* doc,
                 Parameters parameters);
@@ -242,11 +242,11 @@ void add_property(const py::object& c, const char* name, const Signature& signat
 Callable constructor_by(const py::object& c, const Signature& signature, Parameters parameters);
 
 template <class Function>
-void def(py::module_& m, const char* name, Function function, const char* doc,
+void def(module_& m, const char* name, Function function, const char* doc,
          Parameters parameters = {}) {
   add_function(m, name, signature(+function), doc, parameters);
 }
-inline void def(py::module_& m, const char* name, const Signature& signature, const char* doc,
+inline void def(module_& m, const char* name, const Signature& signature, const char* doc,
                 Parameters parameters = {}) {
   add_function(m, name, signature, doc, parameters);
 }
@@ -287,6 +287,12 @@ int init_slot(PyObject* self, PyObject* args, PyObject* kwargs) {
   return initialise(*constructor_of<T>, self, args, kwargs);
 }
 
-void bind_functions(py::module_& m);
+// PyMethodDef entry from a function of any of CPython's calling conventions.
+template <class Method>
+PyCFunction as_method(Method method) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(method));
+}
+
+void bind_functions(module_& m);
 
 }  // namespace PyGPU::python

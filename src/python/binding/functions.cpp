@@ -1,5 +1,5 @@
 // Python functions, methods and properties that wrap C++ functions. See functions.h.
-#include "python/functions.h"
+#include "python/binding/functions.h"
 
 #include <algorithm>
 
@@ -81,7 +81,7 @@ PyObject* annotations(const Callable& c) {
 // __get__, by which the module `inspect` recognizes them.
 PyTypeObject *function_type = nullptr, *method_type = nullptr;
 
-PyTypeObject* new_type(py::module_& m, const char* name, descrgetfunc get, unsigned flags) {
+PyTypeObject* new_type(module_& m, const char* name, descrgetfunc get, unsigned flags) {
   static PyGetSetDef texts[] = {
       {"__name__", [](PyObject* self, void*) { return text(at(self).name); }, {}, {}, {}},
       {"__qualname__", [](PyObject* self, void*) { return text(at(self).name); }, {}, {}, {}},
@@ -260,7 +260,7 @@ Callable make_callable(const char* name, const Signature& signature, const char*
 
 }  // namespace
 
-void add_function(py::module_& m, const char* name, const Signature& signature, const char* doc,
+void add_function(module_& m, const char* name, const Signature& signature, const char* doc,
                   Parameters parameters) {
   add(m, name, "__name__", function_type, make_callable(name, signature, doc, parameters, false));
 }
@@ -306,12 +306,12 @@ void ctypes_parameter(const py::object& c) {
                 ? py::object(self.attr("ptr"))
                 : py::reinterpret_steal<py::object>(PyNumber_Index(self.ptr()));
         if (!number) throw py::error_already_set();
-        return py::module_::import("ctypes").attr("c_void_p")(number);
+        return module_::import("ctypes").attr("c_void_p")(number);
       },
       "Value that ctypes passes for the object: its address or handle as a void pointer.");
 }
 
-void bind_functions(py::module_& m) {
+void bind_functions(module_& m) {
   const descrgetfunc get_function = [](PyObject* self, PyObject*, PyObject*) {
     Py_INCREF(self);
     return self;

@@ -2,7 +2,7 @@
 // functions and classes by name; C++ imports no module of PyGPU.
 #pragma once
 
-#include "python/bindings.h"
+#include "python/binding/functions.h"
 
 namespace PyGPU::python {
 
@@ -39,6 +39,6 @@ py::handle hook_or_null(Hook name);
 // Return the registered object; throws RuntimeError if none is registered.
 py::handle hook(Hook name);
 
-void bind_hooks(py::module_& m);
+void bind_hooks(module_& m);
 
 }  // namespace PyGPU::python

@@ -1,7 +1,7 @@
 // Calls of NumPy's C API. See numpy.h.
-#include "python/numpy.h"
+#include "python/binding/numpy.h"
 
-namespace PyGPU::python::py {
+namespace PyGPU::python::np {
 namespace {
 
 // Entries of NumPy's C API, looked up once and never released: arrays may outlive the modules.
@@ -18,15 +18,15 @@ const NumPy& numpy() {
   static const NumPy found = [] {
     const module_ numpy = module_::import("numpy");
     const auto type = [&](const char* name) {
-      return reinterpret_cast<PyTypeObject*>(object(numpy.attr(name)).release().ptr());
+      return reinterpret_cast<PyTypeObject*>(py::object(numpy.attr(name)).release().ptr());
     };
     const auto version = numpy.attr("__version__").cast<std::string>();
     const bool is_1 = version[0] == '1';
     const module_ core =
         module_::import(is_1 ? "numpy.core._multiarray_umath" : "numpy._core._multiarray_umath");
-    auto** const table =
-        static_cast<void**>(PyCapsule_GetPointer(object(core.attr("_ARRAY_API")).ptr(), nullptr));
-    if (!table) throw error_already_set();
+    auto** const table = static_cast<void**>(
+        PyCapsule_GetPointer(py::object(core.attr("_ARRAY_API")).ptr(), nullptr));
+    if (!table) throw py::error_already_set();
     // These indices of the API table are part of NumPy's ABI.
     return NumPy{type("dtype"),
                  type("ndarray"),
@@ -47,15 +47,15 @@ bool are_subclasses_weak() { return numpy().are_subclasses_weak; }
 bool is_dtype(PyObject* object) { return PyObject_TypeCheck(object, numpy().dtype); }
 bool is_array(PyObject* object) { return PyObject_TypeCheck(object, numpy().array); }
 
-dtype::dtype(const std::string& name) : dtype(from_args(pybind11::str(name))) {}
+dtype::dtype(const std::string& name) : dtype(from_args(py::str(name))) {}
 
-dtype dtype::from_args(const object& any) {
+dtype dtype::from_args(const py::object& any) {
   PyObject* found = nullptr;
-  if (!numpy().to_dtype(any.ptr(), &found) || !found) throw error_already_set();
-  return reinterpret_steal<dtype>(found);
+  if (!numpy().to_dtype(any.ptr(), &found) || !found) throw py::error_already_set();
+  return py::reinterpret_steal<dtype>(found);
 }
 
-ssize_t dtype::itemsize() const {
+py::ssize_t dtype::itemsize() const {
   return numpy().is_1 ? reinterpret_cast<const Tail1*>(ptr())->itemsize
                       : reinterpret_cast<const Tail2*>(ptr())->itemsize;
 }
@@ -67,25 +67,26 @@ bool dtype::has_object() const {
   return flags & flag;
 }
 
-array::array(const python::py::dtype& type, const std::vector<ssize_t>& shape,
-             const std::vector<ssize_t>& strides, void* start, handle owner)
-    : object(reinterpret_steal<object>(numpy().new_array(
-          numpy().array, python::py::dtype(type).release().ptr(), int(shape.size()), shape.data(),
-          strides.empty() ? nullptr : strides.data(), start, start ? writeable_flag : 0,
-          nullptr))) {
-  if (!ptr()) throw error_already_set();
-  if (owner && numpy().set_base(ptr(), handle(owner).inc_ref().ptr())) throw error_already_set();
+array::array(const np::dtype& type, const std::vector<py::ssize_t>& shape,
+             const std::vector<py::ssize_t>& strides, void* start, py::handle owner)
+    : py::object(py::reinterpret_steal<py::object>(
+          numpy().new_array(numpy().array, np::dtype(type).release().ptr(), int(shape.size()),
+                            shape.data(), strides.empty() ? nullptr : strides.data(), start,
+                            start ? writeable_flag : 0, nullptr))) {
+  if (!ptr()) throw py::error_already_set();
+  if (owner && numpy().set_base(ptr(), py::handle(owner).inc_ref().ptr()))
+    throw py::error_already_set();
 }
 
-ssize_t array::size() const {
-  ssize_t count = 1;
-  for (ssize_t axis = 0; axis < ndim(); ++axis) count *= shape(axis);
+py::ssize_t array::size() const {
+  py::ssize_t count = 1;
+  for (py::ssize_t axis = 0; axis < ndim(); ++axis) count *= shape(axis);
   return count;
 }
 
 void* array::mutable_data() const {
-  if (!writeable()) throw value_error("the array is read-only");
+  if (!writeable()) throw py::value_error("the array is read-only");
   return fields()->data;
 }
 
-}  // namespace PyGPU::python::py
+}  // namespace PyGPU::python::np

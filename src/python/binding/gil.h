@@ -2,7 +2,7 @@
 #pragma once
 
 #include "PyGPU/runtime/unique_handle.h"
-#include "python/objects.h"
+#include "python/binding/objects.h"
 
 namespace PyGPU::python {
 

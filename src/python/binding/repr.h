@@ -4,7 +4,7 @@
 #include <string>
 
 #include "PyGPU/runtime/device.h"
-#include "python/heap_type.h"
+#include "python/binding/heap_type.h"
 
 namespace PyGPU::python {
 

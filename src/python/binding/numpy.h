@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "python/objects.h"
+#include "python/binding/objects.h"
 
-namespace PyGPU::python::py {
+namespace PyGPU::python::np {
 
 bool is_dtype(PyObject* object);
 bool is_array(PyObject* object);
@@ -18,17 +18,17 @@ bool is_numpy_1();
 // NumPy 2.0.
 bool are_subclasses_weak();
 
-class dtype : public object {
+class dtype : public py::object {
  public:
-  PYBIND11_OBJECT_DEFAULT(dtype, object, is_dtype)
+  PYBIND11_OBJECT_DEFAULT(dtype, py::object, is_dtype)
   explicit dtype(const std::string& name);
   // Dtype from anything that numpy.dtype accepts.
-  static dtype from_args(const object& any);
+  static dtype from_args(const py::object& any);
 
   char kind() const { return head()->kind; }
   char byteorder() const { return head()->byteorder; }
   int num() const { return head()->number; }
-  ssize_t itemsize() const;
+  py::ssize_t itemsize() const;
   bool has_object() const;
 
  private:
@@ -49,19 +49,19 @@ class dtype : public object {
   const Head* head() const { return reinterpret_cast<const Head*>(ptr()); }
 };
 
-class array : public object {
+class array : public py::object {
  public:
-  PYBIND11_OBJECT(array, object, is_array)
+  PYBIND11_OBJECT(array, py::object, is_array)
   // Array in new memory, or over memory at `start` that `owner` keeps alive. Empty strides mean C
   // order.
-  array(const dtype& type, const std::vector<ssize_t>& shape,
-        const std::vector<ssize_t>& strides = {}, void* start = nullptr, handle owner = {});
+  array(const dtype& type, const std::vector<py::ssize_t>& shape,
+        const std::vector<py::ssize_t>& strides = {}, void* start = nullptr, py::handle owner = {});
 
-  ssize_t ndim() const { return fields()->ndim; }
-  ssize_t shape(ssize_t axis) const { return fields()->shape[axis]; }
-  ssize_t strides(ssize_t axis) const { return fields()->strides[axis]; }
-  ssize_t size() const;
-  python::py::dtype dtype() const { return reinterpret_borrow<python::py::dtype>(fields()->dtype); }
+  py::ssize_t ndim() const { return fields()->ndim; }
+  py::ssize_t shape(py::ssize_t axis) const { return fields()->shape[axis]; }
+  py::ssize_t strides(py::ssize_t axis) const { return fields()->strides[axis]; }
+  py::ssize_t size() const;
+  np::dtype dtype() const { return py::reinterpret_borrow<np::dtype>(fields()->dtype); }
   bool writeable() const { return fields()->flags & writeable_flag; }
   const void* data() const { return fields()->data; }
   void* mutable_data() const;
@@ -78,4 +78,4 @@ class array : public object {
   const Fields* fields() const { return reinterpret_cast<const Fields*>(ptr()); }
 };
 
-}  // namespace PyGPU::python::py
+}  // namespace PyGPU::python::np

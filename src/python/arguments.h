@@ -1,0 +1,130 @@
+// Python arguments as C++ values: addresses, buffers, streams, axes. Every function that ends in
+// `_of` is here.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "PyGPU/runtime/axes.h"
+#include "PyGPU/runtime/error.h"
+#include "PyGPU/runtime/layout.h"
+#include "PyGPU/runtime/stream.h"
+#include "python/binding/functions.h"
+#include "python/binding/shared_classes.h"
+
+namespace PyGPU::python {
+
+// Return the attribute, or null if the object has none. Exceptions other than AttributeError
+// propagate; py::getattr with a default and py::hasattr swallow them.
+py::object attribute_or_null(py::handle object, const char* name);
+// Handle the exception of a failed conversion, which the caller replaces by one that names the
+// argument. Throw it if it comes from the program, such as from its own __index__.
+void throw_if_from_program(const py::error_already_set& error);
+void clear_conversion_error();  // the same for the pending exception
+
+inline std::uintptr_t number_of(const void* address) {
+  return reinterpret_cast<std::uintptr_t>(address);
+}
+// Return the address in a Python object: an int, anything with __index__ or __int__
+// (pointer_wrapper), with __cuda_array_interface__, or with .ptr. Otherwise throws a TypeError that
+// names `argument`.
+void* address_of(py::handle object, const char* argument);
+// Parameters of Python functions: an address, as address_of finds it; and an object with memory, an
+// address or a buffer, which copy_end reads.
+struct Address {
+  void* value;
+};
+struct MemoryObject {
+  py::handle object;
+};
+// Return true if a __cuda_array_interface__ says that its memory must not be written.
+bool is_read_only(const py::object& interface);
+// Set the function that finds the address of an array, before other ways are tried. The light ring
+// knows no class of arrays; their binder sets it. It returns false for other objects.
+using FindAddress = bool (*)(PyObject* object, void** address);
+void set_address_of_arrays(FindAddress find);
+
+// One end of a copy: an address, or an object with a contiguous buffer, whose size is known.
+struct CopyEnd {
+  void* address;
+  std::size_t limit;  // bytes; SIZE_MAX if only the address is known
+  std::shared_ptr<const void> view;
+};
+CopyEnd copy_end(py::handle object, const char* argument, bool writable);
+
+// Convert the bytes of another process's memory or event handle; throws ValueError for a wrong
+// length.
+template <class Handle>
+Handle ipc_handle_of(py::handle bytes) {
+  Handle handle;
+  const auto given = bytes.cast<std::string>();
+  if (given.size() != sizeof handle)
+    throw py::value_error("handle: expected " + std::to_string(sizeof handle) + " bytes, got " +
+                          std::to_string(given.size()));
+  std::memcpy(&handle, given.data(), sizeof handle);
+  return handle;
+}
+
+// Return whether the object should be read as a buffer. NumPy's integer scalars export a buffer
+// too, but are numbers.
+bool is_buffer(py::handle object);
+// View of a Python buffer, writable if the buffer is. Its release needs the GIL, which is held
+// wherever Python drops the object that owns the view.
+std::shared_ptr<py::buffer_info> view_buffer(py::handle object);
+
+// Return the stream in an object. None is the null stream; a cudaStream_t, an int, and an object
+// with __cuda_stream__, .handle, .ptr, .cuda_stream or __int__ are streams.
+StreamRef stream_of(py::handle object);
+
+// Return the axes in an int or a sequence of ints.
+Axes axes_of(py::handle object, const char* argument);
+// Return the axis counted from 0; a negative number counts from the end. Throws NumPy's AxisError
+// for axes that do not exist.
+int axis_index(py::handle axis, int ndim);
+Order order_of(py::handle order);
+py::tuple tuple_of(const Axes& axes);
+
+template <>
+struct ArgumentConverter<Address> {
+  static Address read(PyObject* value, const ArgumentPosition& position) {
+    return {address_of(value, position.function.parameters[position.number])};
+  }
+};
+template <>
+struct ArgumentConverter<MemoryObject> {
+  static MemoryObject read(PyObject* value, const ArgumentPosition&) { return {value}; }
+};
+template <>
+struct ArgumentConverter<Order> {
+  static Order read(PyObject* value, const ArgumentPosition&) { return order_of(value); }
+};
+// A StreamRef parameter accepts whatever stream_of accepts; a Status parameter also accepts an int.
+template <>
+struct ArgumentConverter<StreamRef> {
+  static StreamRef read(PyObject* value, const ArgumentPosition&) { return stream_of(value); }
+};
+template <>
+struct ArgumentConverter<Status> {
+  static Status read(PyObject* value, const ArgumentPosition& position);
+};
+
+// Names of these parameters' types in annotations.
+template <>
+inline constexpr const char* annotation_of<Address> = "Address";
+template <>
+inline constexpr const char* annotation_of<MemoryObject> = "Memory";
+template <>
+inline constexpr const char* annotation_of<StreamRef> = "StreamLike";
+template <>
+inline constexpr const char* annotation_of<cudaStream_t> = "StreamLike";
+template <>
+inline constexpr const char* annotation_of<Stream> = "cudaStream_t";
+template <>
+inline constexpr const char* annotation_of<Event> = "cudaEvent_t";
+template <>
+inline constexpr const char* annotation_of<cudaEvent_t> = "cudaEvent_t";
+template <>
+inline constexpr const char* annotation_of<Status> = "cudaError_t | int";
+
+}  // namespace PyGPU::python
