@@ -125,18 +125,14 @@ def test_missing_files_of_build(source, tmp_path, capsys):
 def test_flags_of_each_target(tmp_path):
     include = f"-I{PyGPU.get_include()}"
     for target in ("cuda", "hip", "host"):
-        done = command("--includes", "--target", target, folder=tmp_path)
-        words = shlex.split(done.stdout)
+        words = shlex.split(flags("--includes", "--target", target))
         assert words[-1] == include
-        cflags = shlex.split(command("--cflags", "--target", target, folder=tmp_path).stdout)
+        cflags = shlex.split(flags("--cflags", "--target", target))
         assert cflags[: len(words)] == words
         assert f"-DPYGPU_TARGET_{target.upper()}" in cflags
     done = command("--cflags", "--target", "cuda", "--arch", "sm_80,sm_90", folder=tmp_path)
     assert "-gencode=arch=compute_90,code=sm_90" in done.stdout
-    assert (
-        "--offload-arch=gfx90a"
-        in command("--ldflags", "--target", "hip", "--arch", "gfx90a", folder=tmp_path).stdout
-    )
+    assert "--offload-arch=gfx90a" in flags("--ldflags", "--target", "hip", "--arch", "gfx90a")
 
 
 @pytest.mark.parametrize(
