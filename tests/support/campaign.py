@@ -29,3 +29,12 @@ def each_once(rows, columns):
         for i, row in enumerate(rows)
         for j, column in enumerate(columns)
     ]
+
+
+def each_with(rows, usual, values):
+    """Return all pairs of a row and one of `values`.
+
+    Each run tests each row and each `usual` value at least once.
+    """
+    rare = [(row, value) for row in rows for value in values if value not in usual]
+    return [*each_once(rows, usual), *(_parameter(pair, False) for pair in rare)]
