@@ -36,5 +36,6 @@ def each_with(rows, usual, values):
 
     Each run tests each row and each `usual` value at least once.
     """
-    rare = [(row, value) for row in rows for value in values if value not in usual]
-    return [*each_once(rows, usual), *(_parameter(pair, False) for pair in rare)]
+    others = [value for value in values if value not in usual]
+    rare = [(*_as_tuple(row), *_as_tuple(value)) for row in rows for value in others]
+    return [*each_once(rows, usual), *rare_but([], rare)]
