@@ -19,8 +19,8 @@ import PyGPU
 # CI's examples are the same each time; "long" draws others at every run, and many of them.
 profiles = hypothesis.settings
 UNTIMED = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
-profiles.register_profile("suite", max_examples=60, derandomize=True, **UNTIMED)
-profiles.register_profile("long", max_examples=60 * LONG, print_blob=True, **UNTIMED)
+profiles.register_profile("suite", max_examples=40, derandomize=True, **UNTIMED)
+profiles.register_profile("long", max_examples=40 * LONG, print_blob=True, **UNTIMED)
 profiles.load_profile(os.environ.get("PYGPU_HYPOTHESIS", "suite"))
 
 # Hundreds of tests start interpreters: they need not all compile PyGPU's modules, nor start the

@@ -83,7 +83,7 @@ def cases(draw):
     return x, *draw(keys(x.shape))
 
 
-@examples(200)
+@examples(80)
 @given(cases())
 def test_get(case):
     x, theirs, ours = case
@@ -95,7 +95,7 @@ def test_get(case):
     assert_same(array[ours].get(), expected)
 
 
-@examples(200)
+@examples(80)
 @given(cases(), st.data())
 def test_assign(case, data):
     x, theirs, ours = case

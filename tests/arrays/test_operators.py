@@ -108,7 +108,7 @@ def stretchable(draw, shape):
 
 
 @pytest.mark.parametrize("op", [operator.sub, operator.ge])
-@examples(120)
+@examples(50)
 @given(data=st.data())
 def test_any_layouts_and_shapes_that_fit_together(op, data):
     shape = data.draw(shapes(max_dims=3))

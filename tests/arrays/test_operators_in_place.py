@@ -44,7 +44,7 @@ def test_every_operator(name, code):
         np.testing.assert_allclose(a.get(), expected, rtol=1e-6)
 
 
-@examples(80)
+@examples(40)
 @given(arrays(shape=(4, 3), dtype="i4", writable=True), st.data())
 def test_any_views_of_one_array(x, data):
     """The operand is read before it is overwritten, as if it were a copy."""

@@ -12,6 +12,7 @@ import sys
 import numpy as np
 import pytest
 import slow_work
+from campaign import rare_but
 from strategies import assert_same
 
 import PyGPU
@@ -211,7 +212,7 @@ time.sleep(600)
 """
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("how", rare_but([signal.SIGKILL], [signal.SIGKILL, signal.SIGTERM]))
 def test_an_owner_that_has_ended(other, python_process, how):
     owner = python_process(OWNER)
     text = bytes.fromhex(owner.stdout.readline().decode())

@@ -55,7 +55,7 @@ def small_pieces(**changes):
         yield
 
 
-@examples(100)
+@examples(40)
 @given(large, settings())
 def test_there_and_back(x, given_settings):
     with configure(**given_settings):
@@ -66,7 +66,7 @@ def test_there_and_back(x, given_settings):
     assert_same(array.get(), x)
 
 
-@examples(100)
+@examples(40)
 @given(large_shapes(), dtypes, settings(), st.data())
 def test_set_and_get_between_any_two_layouts(shape, dtype, given_settings, data):
     """C, Fortran and permuted order, steps and gaps, on each of both sides."""
