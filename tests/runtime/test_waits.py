@@ -58,8 +58,8 @@ def opener():
 
 def held(work):
     thread = threading.Thread(target=opener, daemon=True)
+    gate.close_gate()  # first, since the thread must not see that the last call was inside
     thread.start()
-    gate.close_gate()
     work()
     entered = gate.is_inside()
     gate.open_gate()
