@@ -19,8 +19,8 @@ import PyGPU
 # CI's examples are the same each time; "long" draws others at every run, and many of them.
 profiles = hypothesis.settings
 UNTIMED = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
-profiles.register_profile("suite", max_examples=60, derandomize=True, **UNTIMED)
-profiles.register_profile("long", max_examples=60 * LONG, print_blob=True, **UNTIMED)
+profiles.register_profile("suite", max_examples=40, derandomize=True, **UNTIMED)
+profiles.register_profile("long", max_examples=40 * LONG, print_blob=True, **UNTIMED)
 profiles.load_profile(os.environ.get("PYGPU_HYPOTHESIS", "suite"))
 
 # Hundreds of tests start interpreters: they need not all compile PyGPU's modules, nor start the
@@ -104,8 +104,15 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish(session):
-    """What pytest has collected stays: a collection of garbage, which many tests ask for, would
-    else go through all of it each time."""
+    set_aside()
+
+
+def set_aside():
+    """Keep the objects that live now out of later collections of garbage.
+
+    Pytest keeps some objects of each test. Without this, a collection after thousands of tests
+    takes a tenth of a second, and many tests ask for hundreds of collections.
+    """
     gc.collect()
     gc.freeze()
 
@@ -127,6 +134,7 @@ def memory_is_back(request):
 
     Of GPUs nobody counts all that a process holds; the host machine does.
     """
+    set_aside()
     if PyGPU.target != "host":
         yield
         return

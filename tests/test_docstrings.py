@@ -106,10 +106,10 @@ def with_examples(is_compiling):
 
 
 @pytest.mark.skipif(PyGPU.target != "host", reason="examples show what the host machine returns")
-@pytest.mark.parametrize("module", with_examples(is_compiling=False))
-def test_examples_run_without_a_compiler(module, python, tmp_path):
+def test_examples_run_without_a_compiler(python, tmp_path):
+    modules = with_examples(is_compiling=False)
     python(
-        f"import run_examples; run_examples.run({module!r}, is_compiling=False)",
+        f"import run_examples; run_examples.run({modules!r}, is_compiling=False)",
         PYGPU_HOST_CXX=tmp_path / "no compiler",
         PYGPU_CACHE_DIR=tmp_path,
     )
@@ -120,4 +120,4 @@ def test_examples_run_without_a_compiler(module, python, tmp_path):
 @pytest.mark.parametrize("module", with_examples(is_compiling=True))
 def test_examples_run_with_a_compiler(module, python):
     needs.program("g++")
-    python(f"import run_examples; run_examples.run({module!r}, is_compiling=True)")
+    python(f"import run_examples; run_examples.run([{module!r}], is_compiling=True)")

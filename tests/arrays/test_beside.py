@@ -1,6 +1,6 @@
 """Results lie on the device of the array that they are made from, whatever the current one."""
 
-import pytest
+from cases import in_turn
 
 # On device 1, while device 0 is the current one.
 MADE = [
@@ -11,9 +11,7 @@ MADE = [
 ]
 
 
-@pytest.mark.parametrize("text", MADE)
-def test_beside_the_array(two_devices, text):
-    two_devices(f"""
+BEGIN = """
 import PyGPU, numpy as np
 from PyGPU import gpuarray
 from PyGPU.reduction import ReductionKernel
@@ -22,10 +20,15 @@ PyGPU.cudaSetDevice(1)
 x = gpuarray.to_gpu(np.ones(5, np.float32))
 i = x.astype(np.int32)
 PyGPU.cudaSetDevice(0)
-made = {text}
+"""
+END = """
 assert PyGPU.cudaPointerGetAttributes(made.ptr)[0]["device"] == 1
 assert PyGPU.cudaGetDevice()[0] == 0
-""")
+"""
+
+
+def test_beside_the_array(two_devices):
+    two_devices(in_turn(BEGIN, {text: f"made = {text}{END}" for text in MADE}))
 
 
 def test_no_elements_are_on_no_device(two_devices):

@@ -19,7 +19,7 @@ def outcome(function, arguments):
         return error
 
 
-@examples(8)
+@examples(5)
 @given(data=st.data())
 def test_any_function_gives_what_it_gives_unfused(data):
     """Any dtypes, layouts and shapes; again with other numbers of the same types."""
@@ -38,7 +38,7 @@ def test_any_function_gives_what_it_gives_unfused(data):
         ]
 
 
-@examples(4)
+@examples(2)
 @given(data=st.data())
 def test_several_results_at_once(data):
     """Of one shape or of several: with one launch or with one for each."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from campaign import rare_but
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import arrays, assert_same, counted_strides, indices, part
@@ -232,7 +233,7 @@ print("all equal")
 """
 
 
-@pytest.mark.parametrize("threshold", [65536, 1, 0])
+@pytest.mark.parametrize("threshold", rare_but([65536, 0], [65536, 1, 0]))
 def test_large_transfers(python, threshold):
     """PYGPU_STAGING: the bytes from which a transfer is cut into pieces; 0: never."""
     assert "all equal" in python(LARGE, PYGPU_STAGING=threshold).stdout

@@ -207,7 +207,7 @@ assert all(rounds), rounds
 """
 
 
-@pytest.mark.parametrize("seconds", [2, pytest.param(60, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("seconds", [1, pytest.param(60, marks=pytest.mark.campaign)])
 def test_many_threads_on_all_devices(python, seconds):
     if PyGPU.target != "host" and PyGPU.cudaGetDeviceCount()[0] < 2:
         needs.missing("devices", f"the target {PyGPU.target} has only one device here")

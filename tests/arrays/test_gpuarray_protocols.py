@@ -34,6 +34,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
+@examples(20)
 @given(x=arrays(), data=st.data())
 def test_copies_by_python(way, x, data):
     """The elements are NumPy's, and the axes keep their order in memory."""
@@ -115,7 +116,7 @@ def test_numpy_takes_no_array_unasked(way):
         CONVERSIONS[way](gpuarray.zeros(3))
 
 
-@examples(200)
+@examples(60)
 @given(arrays(), st.data())
 def test_cuda_array_interface(x, data):
     index = data.draw(indices(x.shape))

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from campaign import each_once
 from hypothesis import given
 from hypothesis import strategies as st
 from stand_ins import BadIndex
@@ -65,8 +66,9 @@ def test_dtypes_that_are_only_stored(dtype):
     assert_same(to_gpu(x).reverse().get(), x[::-1, ::-1])
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 8, 9])
-@pytest.mark.parametrize("code", ["u1", "f2", "f4", "c8", "c16"])
+@pytest.mark.parametrize(
+    ("count", "code"), each_once([1, 2, 3, 4, 8, 9], ["u1", "f2", "f4", "c8", "c16"])
+)
 def test_elements_in_turn(count, code):
     """Of whole vectors, of a rest, and of arrays that are not aligned for vectors."""
     x = values((count, 4 * 1021), code)

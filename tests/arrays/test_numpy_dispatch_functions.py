@@ -216,8 +216,9 @@ def test_round_of_every_kind(code):
         expected = np.round(x, decimals)
         assert_same_numbers(np.round(to_gpu(x), decimals).get(), expected)
         assert_same_numbers(np.round(to_gpu(np.repeat(x, 2))[::2], decimals).get(), expected)
-        fused = PyGPU.fuse(lambda a, decimals=decimals: np.round(a, decimals))
-        assert_same_numbers(fused(to_gpu(x)).get(), expected)
+        if decimals in (-1, 0, 2):  # each is a kernel
+            fused = PyGPU.fuse(lambda a, decimals=decimals: np.round(a, decimals))
+            assert_same_numbers(fused(to_gpu(x)).get(), expected)
     out = to_gpu(np.zeros_like(x))
     assert to_gpu(x).round(-1, out=out) is out
     assert_same_numbers(out.get(), np.round(x, -1))

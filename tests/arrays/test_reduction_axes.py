@@ -25,7 +25,7 @@ def some_axes(draw, ndim):
     return draw(whole | st.just(chosen[0]) if len(chosen) == 1 else whole)
 
 
-@examples(150)
+@examples(60)
 @given(st.data())
 def test_any_layout_and_axes(data):
     x = data.draw(arrays(shape=data.draw(shapes(max_dims=3)), dtype="i4"))

@@ -10,7 +10,7 @@ from PyGPU.gpuarray import to_gpu
 
 CODES = "?bBhHiIlLefdFD"
 NAMES = ("sum", "prod", "mean", "nansum", "nanprod", "max", "min", "nanmax", "nanmin", "any", "all")
-USUAL = ["if", "dH", "?i", "eF", "Dd", "bd"]
+USUAL = ["if", "?i", "eF", "Dd"]
 
 
 def natural_dtype(name, dtype):

@@ -12,6 +12,7 @@ import sys
 import numpy as np
 import pytest
 import slow_work
+from campaign import rare_but
 from strategies import assert_same
 
 import PyGPU
@@ -122,17 +123,17 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_both_see_the_same_memory(other, layout):
-    x = LAYOUTS[layout]()
-    shared = share(to_gpu(x))
-    assert_same(shared.array.get(), x)
-    other("b = shared.array", shared=shared)
-    assert other("b.strides") == x.strides and other("shared.is_owner") is False
-    assert_same(other("b.get()"), x)
-    other("b.set(b.get()[...][::-1].copy() if b.ndim else np.array(8.5, 'f4')); shared.record()")
-    shared.wait()
-    assert_same(shared.array.get(), x[::-1].copy() if x.ndim else x + np.float32(1))
+def test_both_see_the_same_memory(other):
+    for layout in LAYOUTS.values():
+        x = layout()
+        shared = share(to_gpu(x))
+        assert_same(shared.array.get(), x)
+        other("b = shared.array", shared=shared)
+        assert other("b.strides") == x.strides and other("shared.is_owner") is False
+        assert_same(other("b.get()"), x)
+        other("b.set(b.get()[::-1].copy() if b.ndim else np.array(8.5, 'f4')); shared.record()")
+        shared.wait()
+        assert_same(shared.array.get(), x[::-1].copy() if x.ndim else x + np.float32(1))
 
 
 def test_memory_that_needs_no_copy():
@@ -211,7 +212,7 @@ time.sleep(600)
 """
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("how", rare_but([signal.SIGKILL], [signal.SIGKILL, signal.SIGTERM]))
 def test_an_owner_that_has_ended(other, python_process, how):
     owner = python_process(OWNER)
     text = bytes.fromhex(owner.stdout.readline().decode())

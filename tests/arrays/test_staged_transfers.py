@@ -6,6 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from campaign import rare_but
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import DTYPES, arrays, assert_same, dtypes, examples, values
@@ -54,7 +55,7 @@ def small_pieces(**changes):
         yield
 
 
-@examples(100)
+@examples(40)
 @given(large, settings())
 def test_there_and_back(x, given_settings):
     with configure(**given_settings):
@@ -65,7 +66,7 @@ def test_there_and_back(x, given_settings):
     assert_same(array.get(), x)
 
 
-@examples(100)
+@examples(40)
 @given(large_shapes(), dtypes, settings(), st.data())
 def test_set_and_get_between_any_two_layouts(shape, dtype, given_settings, data):
     """C, Fortran and permuted order, steps and gaps, on each of both sides."""
@@ -323,7 +324,7 @@ except errors.MemoryError:
 """
 
 
-@pytest.mark.parametrize("threshold", [0, 1 << 20])
+@pytest.mark.parametrize("threshold", rare_but([1 << 20], [0, 1 << 20]))
 def test_views_without_room_for_a_copy_on_the_device(python, threshold):
     """They go by halves, and halves of those; not in a stream's order, for that would not wait."""
     if PyGPU.target != "host":

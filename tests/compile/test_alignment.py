@@ -3,6 +3,7 @@
 import needs
 import numpy as np
 import pytest
+from campaign import each_once
 from everywhere import by_backend
 
 from PyGPU import gpuarray
@@ -107,19 +108,21 @@ def test_a_header_with_such_a_structure_is_told_of(tmp_path):
     assert "shape.h" in log and "before the name" in log
 
 
-@pytest.mark.parametrize("place", ["in the kernel", "of the file"])
+DECLARATIONS = [
+    "static __shared__ float s[32];",
+    "__shared__ static float s[32];",
+    "__shared__ alignas(16) float s[32];",
+    "static __shared__ volatile float s[32];",
+    "alignas(16) __shared__ float s[32];",
+    "__shared__ __align__(16) float s[32];",
+    "extern __shared__ __attribute__((aligned(16))) float s[];",
+    "extern __shared__ float t[], s[];",
+]
+
+
 @pytest.mark.parametrize(
-    "declaration",
-    [
-        "static __shared__ float s[32];",
-        "__shared__ static float s[32];",
-        "__shared__ alignas(16) float s[32];",
-        "static __shared__ volatile float s[32];",
-        "alignas(16) __shared__ float s[32];",
-        "__shared__ __align__(16) float s[32];",
-        "extern __shared__ __attribute__((aligned(16))) float s[];",
-        "extern __shared__ float t[], s[];",
-    ],
+    ("declaration", "place"),
+    each_once(DECLARATIONS, ["in the kernel", "of the file"]),
 )
 def test_shared_memory_is_declared_as_programs_do(declaration, place):
     before, inside = (declaration, "") if place == "of the file" else ("", declaration)

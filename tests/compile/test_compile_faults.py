@@ -11,6 +11,7 @@ from pathlib import Path
 import needs
 import pytest
 from cache_tools import entries
+from campaign import each_once, rare_but
 from everywhere import by_backend
 
 import PyGPU
@@ -68,8 +69,12 @@ class Failing:
         raise OSError(self._number, os.strerror(self._number))
 
 
-@pytest.mark.parametrize("call", ["mkdir", "open", "fdopen", "replace", "utime", "unlink"])
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
+@pytest.mark.parametrize(
+    ("call", "number"),
+    each_once(
+        ["mkdir", "open", "fdopen", "replace", "utime", "unlink"], [errno.ENOSPC, errno.EROFS]
+    ),
+)
 def test_a_cache_that_cannot_be_written_costs_a_compilation_alone(cache, monkeypatch, call, number):
     with monkeypatch.context() as patch:
         patch.setattr(files, "os", Failing(call, number))
@@ -160,6 +165,7 @@ def test_another_compiler(tmp_path, monkeypatch):
     assert len(list(tmp_path.rglob("*.gch"))) == 1
 
 
+@pytest.mark.campaign
 def test_two_installations_with_another_compiler(tmp_path, monkeypatch):
     """It knows a header again by where it lies, so a precompiled one is for one installation."""
     monkeypatch.setenv("PYGPU_HOST_CXX", needs.program("clang++"))
@@ -197,7 +203,7 @@ def zero(path, start):
     os.truncate(path, size)
 
 
-@pytest.mark.parametrize("kind", DAMAGE)
+@pytest.mark.parametrize("kind", rare_but(["cut short", "not to be read"], DAMAGE))
 def test_a_bad_precompiled_header_does_not_break_kernels(tmp_path, prelude, kind):
     used = Path(host._prelude(prelude.parent, host_compiler.flags(_options.parse(())))[1]).parent
     place = shutil.copytree(used, tmp_path / "cache" / "prelude" / used.name)

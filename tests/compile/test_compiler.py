@@ -6,6 +6,7 @@ from pathlib import Path
 import kernel_sources
 import numpy as np
 import pytest
+from campaign import each_once
 from writing_kernels import FIVE, ONE, WRITE, written
 
 import PyGPU.driver as drv
@@ -81,8 +82,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("no_extern_c", [False, True])
-@pytest.mark.parametrize("line", BROKEN)
+@pytest.mark.parametrize(("line", "no_extern_c"), each_once(BROKEN, [False, True]))
 def test_errors_stand_in_the_users_lines(line, no_extern_c, tmp_path):
     (tmp_path / "own.h").write_text("\n\n\n#define OWN\n")
     with pytest.raises(CompileError) as caught:

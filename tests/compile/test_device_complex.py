@@ -12,6 +12,7 @@ from pathlib import Path
 import needs
 import numpy as np
 import pytest
+from campaign import rare_but
 
 pytestmark = pytest.mark.no_device
 
@@ -61,7 +62,7 @@ def source():
     return "\n".join(lines)
 
 
-@pytest.fixture(scope="module", params=["c++11", "c++20"])
+@pytest.fixture(scope="module", params=rare_but(["c++11"], ["c++11", "c++20"]))
 def library(request, tmp_path_factory):
     compiler = needs.program("g++")
     folder = tmp_path_factory.mktemp("complex")

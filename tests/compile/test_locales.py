@@ -50,7 +50,7 @@ def latin_1(tmp_path_factory):
     ("name", "encoding"),
     each_once([b"\xc3\xbcber", b"\xfcber"], ["utf-8", "ascii", "iso8859-1"]),
 )
-def test_a_folder_of_any_name(tmp_path, request, name, encoding):
+def test_a_folder_of_any_name(tmp_path, cache, request, name, encoding):
     variables = {"utf-8": {"LC_ALL": "C.UTF-8"}, "ascii": {"LC_ALL": "C"}}.get(encoding)
     variables = variables or request.getfixturevalue("latin_1")
     folder = os.path.join(os.fsencode(tmp_path), name)
@@ -62,7 +62,7 @@ def test_a_folder_of_any_name(tmp_path, request, name, encoding):
     root = str(Path(PyGPU.__file__).parent.parent)
     environment = {**os.environ, "PYTHONPATH": root, "PYTHONUTF8": "0", **variables}
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, folder, tmp_path / "cache"],
+        [sys.executable, "-c", PROGRAM, folder, cache],
         env=environment,
         capture_output=True,
         text=True,

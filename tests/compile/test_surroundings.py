@@ -20,9 +20,9 @@ assert (out + 1).get() == [4], out
 
 
 @pytest.mark.parametrize("locale", ["POSIX", "C.UTF-8"])
-def test_a_text_is_utf_8_in_every_locale(python, tmp_path, locale):
+def test_a_text_is_utf_8_in_every_locale(python, cache, locale):
     variables = {"LC_ALL": locale, "PYTHONCOERCECLOCALE": 0, "PYTHONUTF8": 0}
-    python(PROGRAM, PYGPU_CACHE_DIR=tmp_path, **variables)
+    python(PROGRAM, PYGPU_CACHE_DIR=cache, **variables)
 
 
 def test_a_cache_whose_folder_cannot_be_looked_at(python, tmp_path):

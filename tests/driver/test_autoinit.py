@@ -1,6 +1,7 @@
 """PyGPU.autoinit, autoprimaryctx and tools.make_default_context: which device, and how it ends."""
 
 import pytest
+from campaign import rare_but
 
 import PyGPU
 import PyGPU.driver as drv
@@ -157,7 +158,10 @@ ENDS = {
 
 @pytest.mark.parametrize(
     ("module", "end"),
-    [*(("autoinit", end) for end in ENDS), *(("autoprimaryctx", end) for end in list(ENDS)[:3])],
+    rare_but(
+        [*(("autoinit", end) for end in list(ENDS)[2:]), ("autoprimaryctx", "after pop")],
+        [(module, end) for module in MODULES for end in ENDS],
+    ),
 )
 def test_programs_end_in_silence(python, module, end):
     done = python(f"import PyGPU.{module} as auto, PyGPU.driver as drv\n{ENDS[end]}")

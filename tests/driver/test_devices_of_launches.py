@@ -1,6 +1,6 @@
 """A kernel follows the memory in its arguments to its device, or says which devices are at odds."""
 
-import pytest
+from cases import in_turn
 
 BEGIN = """
 import numpy as np
@@ -227,6 +227,5 @@ refused(lambda: add(zero, one, block=block), 0, 1)
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_a_launch(two_devices, name):
-    two_devices(BEGIN + CASES[name])
+def test_launches(two_devices):
+    two_devices(in_turn(BEGIN, CASES))

@@ -9,6 +9,7 @@ import pytest
 from array_tools import has_arrays, make
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import examples
 
 import PyGPU
 import PyGPU.driver as drv
@@ -68,6 +69,7 @@ def boxes(draw):
 
 @pytest.mark.parametrize("target", SIDES)
 @pytest.mark.parametrize("source", SIDES)
+@examples(20)
 @given(case=boxes(), on_stream=st.booleans())
 def test_any_box_between_any_two_sides(source, target, case, on_stream):
     if "array" in (source, target) and not has_arrays():

@@ -206,7 +206,7 @@ def strided(draw, n):
     return whole, slice(start + reach - 1, start - 1 if start else None, step)
 
 
-@examples(120)
+@examples(50)
 @given(data=st.data())
 def test_layouts(data):
     dtype = np.dtype("i")

@@ -6,6 +6,7 @@ from pathlib import Path
 import needs
 import numpy as np
 import pytest
+from campaign import rare_but
 
 import PyGPU
 from PyGPU._library import host_sources
@@ -15,9 +16,6 @@ from PyGPU.errors import CompileError
 pytestmark = pytest.mark.skipif(PyGPU.target != "host", reason="about the host machine's headers")
 
 FAULTS = r"""
-#include <cuda_runtime.h>
-#include <PyGPU/export.h>
-
 __global__ void store(int* a, long long offset) { a[offset] = 1; }
 constexpr long long outside = 1ll << 40;
 
@@ -58,6 +56,19 @@ int unread_fault(int* a) {
 }
 PYGPU_EXPORT(unread_fault);
 """
+HEADERS = """
+#include <cooperative_groups.h>
+#include <cuda_runtime.h>
+#include <cuda.h>
+#include <cuda_profiler_api.h>
+#include <driver_types.h>
+#include <host_defines.h>
+#include <vector_types.h>
+#include <PyGPU/export.h>
+
+int version() { return cudaProfilerStart() + CUDA_VERSION; }
+PYGPU_EXPORT(version);
+"""
 
 
 @pytest.fixture
@@ -72,14 +83,22 @@ def load(tmp_path):
     return build
 
 
-def test_waits_return_the_fault_of_a_kernel(load):
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """Return a library of several texts, since a library costs a second."""
+    needs.program("g++")
+    path = tmp_path_factory.mktemp("library") / "source.cu"
+    path.write_text("".join([HEADERS, FAULTS, ROWS, LAUNCHES, GROUPS]))
+    return PyGPU.load(path, cache_dir=False)
+
+
+def test_waits_return_the_fault_of_a_kernel(library):
     codes = np.zeros(13, np.int32)
-    load(FAULTS).after_a_fault(codes.ctypes.data)
+    library.after_a_fault(codes.ctypes.data)
     assert codes.tolist() == [PyGPU.cudaErrorIllegalAddress] * 7 + [0, 700, 700, 0, 0, 9]
 
 
-def test_a_fault_that_nobody_read_is_raised_once(load):
-    library = load(FAULTS)
+def test_a_fault_that_nobody_read_is_raised_once(library):
     a = PyGPU.zeros(1, np.int32)
     with pytest.raises(PyGPU.errors.LogicError, match="unread_fault failed: an illegal"):
         library.unread_fault(a)
@@ -94,21 +113,20 @@ def test_runtime_calls(name):
     assert getattr(library, name)() == 0
 
 
-@pytest.mark.parametrize(
-    "statement, reason",
-    [
-        ("cudaLaunchCooperativeKernel((void *)0, 1, 1, 0)", "cannot synchronize a whole grid"),
-        ("cudaLaunchKernel((const void *)f, 1, 1, 0)", "pass the kernel without a cast to void"),
-        ("cudaGraphCreate(0, 0)", "makes graphs by stream capture alone"),
-        ("cooperative_groups::this_grid().sync()", "cannot synchronize a whole grid"),
-    ],
-)
-def test_a_call_that_is_missing_says_why(load, statement, reason):
+MISSING = [
+    ("cudaLaunchCooperativeKernel((void *)0, 1, 1, 0)", "cannot synchronize a whole grid"),
+    ("cudaLaunchKernel((const void *)f, 1, 1, 0)", "pass the kernel without a cast to void"),
+    ("cudaGraphCreate(0, 0)", "makes graphs by stream capture alone"),
+    ("cooperative_groups::this_grid().sync()", "cannot synchronize a whole grid"),
+]
+
+
+def test_a_call_that_is_missing_says_why(load):
+    calls = "".join(f"{statement};\n" for statement, _ in MISSING)
     with pytest.raises(CompileError) as caught:
-        load(
-            f"#include <cooperative_groups.h>\n__global__ void f() {{}}\nvoid g() {{{statement};}}"
-        )
-    assert reason in str(caught.value) or reason in caught.value.stderr
+        load(f"#include <cooperative_groups.h>\n__global__ void f() {{}}\nvoid g() {{\n{calls}}}")
+    for _, reason in MISSING:
+        assert reason in str(caught.value) or reason in caught.value.stderr, reason
 
 
 def test_a_hip_source():
@@ -146,86 +164,88 @@ def test_variables_named_as_indices(load):
     np.testing.assert_array_equal(x.get(), 6431 + np.arange(130) // 64)
 
 
-def test_copies_of_rows_of_arrays(load):
-    source = """
-    #include <PyGPU/export.h>
-    int run(float *result) {
-      float in[4][6], part[2][3] = {{-1, -2, -3}, {-4, -5, -6}};
-      for (int i = 0; i < 24; ++i) in[i / 6][i % 6] = i;
-      const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
-      cudaArray_t a, b;
-      cudaStream_t stream;
-      cudaStreamCreate(&stream);
-      cudaMallocArray(&a, &format, 6, 4);
-      cudaMallocArray(&b, &format, 8, 8);
-      const auto up = cudaMemcpyHostToDevice, down = cudaMemcpyDeviceToHost;
-      cudaError_t wrong = cudaMemcpy2DToArrayAsync(a, 2, 0, in, 24, 24, 4, up, stream);
-      if (wrong != cudaErrorInvalidValue) return 1;
-      wrong = cudaMemcpy2DFromArrayAsync(result, 8, a, 0, 0, 24, 4, down, stream);
-      if (wrong != cudaErrorInvalidPitchValue) return 2;
-      cudaGetLastError();
-      cudaMemcpy2DToArrayAsync(a, 0, 0, in, 24, 24, 4, up, stream);
-      cudaMemcpy2DToArrayAsync(a, 8, 1, part, 12, 12, 2, up, stream);
-      cudaStreamSynchronize(stream);
-      cudaMemcpy2DArrayToArray(b, 4, 2, a, 0, 0, 24, 4);
-      cudaMemcpy2DFromArrayAsync(result, 24, b, 4, 2, 24, 4, down, stream);
-      cudaStreamSynchronize(stream);
-      cudaFreeArray(a);
-      cudaFreeArray(b);
-      cudaStreamDestroy(stream);
-      return cudaGetLastError();
-    }
-    PYGPU_EXPORT(run);
-    """
+ROWS = """
+int rows(float *result) {
+  float in[4][6], part[2][3] = {{-1, -2, -3}, {-4, -5, -6}};
+  for (int i = 0; i < 24; ++i) in[i / 6][i % 6] = i;
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  cudaArray_t a, b;
+  cudaStream_t stream;
+  cudaStreamCreate(&stream);
+  cudaMallocArray(&a, &format, 6, 4);
+  cudaMallocArray(&b, &format, 8, 8);
+  const auto up = cudaMemcpyHostToDevice, down = cudaMemcpyDeviceToHost;
+  cudaError_t wrong = cudaMemcpy2DToArrayAsync(a, 2, 0, in, 24, 24, 4, up, stream);
+  if (wrong != cudaErrorInvalidValue) return 1;
+  wrong = cudaMemcpy2DFromArrayAsync(result, 8, a, 0, 0, 24, 4, down, stream);
+  if (wrong != cudaErrorInvalidPitchValue) return 2;
+  cudaGetLastError();
+  cudaMemcpy2DToArrayAsync(a, 0, 0, in, 24, 24, 4, up, stream);
+  cudaMemcpy2DToArrayAsync(a, 8, 1, part, 12, 12, 2, up, stream);
+  cudaStreamSynchronize(stream);
+  cudaMemcpy2DArrayToArray(b, 4, 2, a, 0, 0, 24, 4);
+  cudaMemcpy2DFromArrayAsync(result, 24, b, 4, 2, 24, 4, down, stream);
+  cudaStreamSynchronize(stream);
+  cudaFreeArray(a);
+  cudaFreeArray(b);
+  cudaStreamDestroy(stream);
+  return cudaGetLastError();
+}
+PYGPU_EXPORT(rows);
+"""
+
+
+def test_copies_of_rows_of_arrays(library):
     expected = np.arange(24, dtype=np.float32).reshape(4, 6)
     expected[1:3, 2:5] = -np.arange(1, 7).reshape(2, 3)
     result = np.zeros((4, 6), np.float32)
-    assert load(source).run(result.ctypes.data) == 0
+    assert library.rows(result.ctypes.data) == 0
     np.testing.assert_array_equal(result, expected)
 
 
-def test_launches_convert_arguments_as_calls_do(load):
+LAUNCHES = """
+template <class T>
+struct Owner {
+  T *data;
+  explicit Owner(int n) {
+    cudaMalloc(&data, n * sizeof(T));
+    cudaMemset(data, 0, n * sizeof(T));
+  }
+  ~Owner() { cudaFree(data); }
+  operator T *() { return data; }
+  operator const T *() const { return data; }
+};
+struct Pair { int a, b; };
+struct Packed { unsigned low : 4, high : 4; };
+struct Limits { static const int few = 3; };
+__global__ void plain(int *x, const int *none, Pair pair, int bits, int few);
+__global__ void plain(int *y, int const *z, const Pair p, int const m, const int n) {
+  y[threadIdx.x] += z ? 1000 : p.a + 10 * p.b + 100 * m + n;
+}
+template <class T, int n> __global__ void typed(T *x, const T *none) {
+  x[threadIdx.x] += none ? 1000 : n;
+}
+template <class T, int n> struct Three {};
+template <class T> __global__ void nested(int *x) { x[threadIdx.x] += 10; }
+int launches(int *result) {
+  Owner<int> owner(4);
+  Packed packed = {1, 2};
+  plain<<<1, 4>>>(owner, 0, {3, 4}, packed.high, Limits::few);
+  typed<int, 5><<<1, 4>>>(owner, NULL);
+  nested<Three<int, 3>>
+      <<<1, 4>>>(owner);
+  void (*chosen)(int *) = nested<int>;
+  chosen<<<1, 4>>>(owner);
+  return cudaMemcpy(result, owner.data, 16, cudaMemcpyDeviceToHost);
+}
+PYGPU_EXPORT(launches);
+"""
+
+
+def test_launches_convert_arguments_as_calls_do(library):
     """Owners of memory are not copied; 0, lists and parts of structures are arguments too."""
-    source = """
-    #include <PyGPU/export.h>
-    template <class T>
-    struct Owner {
-      T *data;
-      explicit Owner(int n) {
-        cudaMalloc(&data, n * sizeof(T));
-        cudaMemset(data, 0, n * sizeof(T));
-      }
-      ~Owner() { cudaFree(data); }
-      operator T *() { return data; }
-      operator const T *() const { return data; }
-    };
-    struct Pair { int a, b; };
-    struct Packed { unsigned low : 4, high : 4; };
-    struct Limits { static const int few = 3; };
-    __global__ void plain(int *x, const int *none, Pair pair, int bits, int few);
-    __global__ void plain(int *y, int const *z, const Pair p, int const m, const int n) {
-      y[threadIdx.x] += z ? 1000 : p.a + 10 * p.b + 100 * m + n;
-    }
-    template <class T, int n> __global__ void typed(T *x, const T *none) {
-      x[threadIdx.x] += none ? 1000 : n;
-    }
-    template <class T, int n> struct Three {};
-    template <class T> __global__ void nested(int *x) { x[threadIdx.x] += 10; }
-    int run(int *result) {
-      Owner<int> owner(4);
-      Packed packed = {1, 2};
-      plain<<<1, 4>>>(owner, 0, {3, 4}, packed.high, Limits::few);
-      typed<int, 5><<<1, 4>>>(owner, NULL);
-      nested<Three<int, 3>>
-          <<<1, 4>>>(owner);
-      void (*chosen)(int *) = nested<int>;
-      chosen<<<1, 4>>>(owner);
-      return cudaMemcpy(result, owner.data, 16, cudaMemcpyDeviceToHost);
-    }
-    PYGPU_EXPORT(run);
-    """
     result = np.zeros(4, np.int32)
-    assert load(source).run(result.ctypes.data) == 0
+    assert library.launches(result.ctypes.data) == 0
     assert result.tolist() == [3 + 40 + 200 + 3 + 5 + 10 + 10] * 4
 
 
@@ -284,17 +304,17 @@ def test_variables_of_several_files(tmp_path):
     assert "multiple definition" in caught.value.stderr
 
 
-@pytest.mark.parametrize(
-    ("header", "library"),
-    [
-        ("cublas_v2.h", "cuBLAS"),
-        ("cufft.h", "cuFFT"),
-        ("nvml.h", "NVML"),
-        ("thrust/device_vector.h", "Thrust"),
-        ("cub/cub.cuh", "CUB"),
-        ("hipblas/hipblas.h", "cuBLAS"),
-    ],
-)
+LACKING = [
+    ("cublas_v2.h", "cuBLAS"),
+    ("cufft.h", "cuFFT"),
+    ("nvml.h", "NVML"),
+    ("thrust/device_vector.h", "Thrust"),
+    ("cub/cub.cuh", "CUB"),
+    ("hipblas/hipblas.h", "cuBLAS"),
+]
+
+
+@pytest.mark.parametrize(("header", "library"), rare_but([LACKING[0], LACKING[4]], LACKING))
 def test_a_library_that_host_lacks_is_named(load, header, library):
     text = f"#include <{header}>\n__global__ void f() {{ missing(); }}"
     message = rf"the host machine has no {library} \(<{header}>\): .*PYGPU_TARGET_HOST"
@@ -304,49 +324,45 @@ def test_a_library_that_host_lacks_is_named(load, header, library):
         SourceModule(text, no_extern_c=True)
 
 
-def test_headers_of_the_runtime(load):
-    names = ["cuda.h", "driver_types.h", "cuda_profiler_api.h", "host_defines.h", "vector_types.h"]
-    includes = "\n".join(f"#include <{name}>" for name in names)
-    text = "int version() { return cudaProfilerStart() + CUDA_VERSION; }\nPYGPU_EXPORT(version);"
-    library = load(f"{includes}\n#include <PyGPU/export.h>\n{text}")
+def test_headers_of_the_runtime(library):
     assert library.version() == PyGPU.cudaRuntimeGetVersion()[0]
 
 
-def test_groups_of_any_kind(load):
+GROUPS = """
+namespace cg = cooperative_groups;
+__device__ int sum(cg::thread_group group, int *shared, int value) {
+  for (int half = group.size() / 2; half > 0; half /= 2) {
+    shared[group.thread_rank()] = value;
+    group.sync();
+    if (group.thread_rank() < half) value += shared[group.thread_rank() + half];
+    group.sync();
+  }
+  return value;  // of the group's first thread
+}
+__global__ void sums(int *x) {
+  __shared__ int shared[128];
+  const cg::thread_block block = cg::this_thread_block();
+  const int i = threadIdx.x, all = sum(block, shared, i);
+  const int tile = sum(cg::tiled_partition<16>(block), shared + i / 16 * 16, i);
+  const cg::thread_group dynamic = cg::tiled_partition(block, 8);
+  const int small = sum(dynamic, shared + i / 8 * 8, i);
+  if (i == 0) x[0] = all;
+  if (i == 16) x[1] = tile;
+  if (i == 120) x[2] = small;
+  if (i == 127) x[3] = cg::thread_rank(dynamic) * 1000 + cg::group_size(dynamic);
+}
+int groups(int *x) {
+  sums<<<1, 128, 0, cudaStreamDefault>>>(x);
+  return cudaGetLastError();
+}
+PYGPU_EXPORT(groups);
+"""
+
+
+def test_groups_of_any_kind(library):
     """thread_group is the block, a tile or coalesced lanes; a stream may be cudaStreamDefault."""
-    source = """
-    #include <cooperative_groups.h>
-    #include <PyGPU/export.h>
-    namespace cg = cooperative_groups;
-    __device__ int sum(cg::thread_group group, int *shared, int value) {
-      for (int half = group.size() / 2; half > 0; half /= 2) {
-        shared[group.thread_rank()] = value;
-        group.sync();
-        if (group.thread_rank() < half) value += shared[group.thread_rank() + half];
-        group.sync();
-      }
-      return value;  // of the group's first thread
-    }
-    __global__ void sums(int *x) {
-      __shared__ int shared[128];
-      const cg::thread_block block = cg::this_thread_block();
-      const int i = threadIdx.x, all = sum(block, shared, i);
-      const int tile = sum(cg::tiled_partition<16>(block), shared + i / 16 * 16, i);
-      const cg::thread_group dynamic = cg::tiled_partition(block, 8);
-      const int small = sum(dynamic, shared + i / 8 * 8, i);
-      if (i == 0) x[0] = all;
-      if (i == 16) x[1] = tile;
-      if (i == 120) x[2] = small;
-      if (i == 127) x[3] = cg::thread_rank(dynamic) * 1000 + cg::group_size(dynamic);
-    }
-    int run(int *x) {
-      sums<<<1, 128, 0, cudaStreamDefault>>>(x);
-      return cudaGetLastError();
-    }
-    PYGPU_EXPORT(run);
-    """
     x = PyGPU.zeros(4, np.int32)
-    assert load(source).run(x) == 0
+    assert library.groups(x) == 0
     np.testing.assert_array_equal(x.get(), [8128, 16 * 16 + 120, 120 * 8 + 28, 7008])
 
 

@@ -264,9 +264,12 @@ def test_the_command_prints_and_writes(tmp_path):
         (["--dtypes", "int8,str"], "--dtypes='str': expected some of float32, float64"),
     ],
 )
-def test_bad_input_is_told(arguments, message):
-    done = bench(*arguments, expect=2)
-    assert message in done.stderr and done.stdout == ""
+def test_bad_input_is_told(arguments, message, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        command.main(arguments)
+    assert stopped.value.code == 2
+    printed = capsys.readouterr()
+    assert message in printed.err and printed.out == ""
 
 
 def test_without_matplotlib_the_extra_is_named(tmp_path):

@@ -77,6 +77,7 @@ def test_two_devices():
     assert states(text) == {"streams.two_devices": "OK"}
 
 
+@pytest.mark.campaign
 def test_wavefronts():
     if PyGPU.target != "host":
         pytest.skip("about the host machine's other width")
@@ -108,8 +109,9 @@ def test_a_check_that_fails():
 def test_a_call_that_fails():
     if PyGPU.target != "host":
         pytest.skip("about the failures of the host machine")
-    text = report("--only", "streams.events", expect=1, PYGPU_HOST_FAIL="1:cudaEventRecord")
-    assert states(text) == {"streams.events": "FAILED"} and "cudaEventRecord" in text
+    call = "cudaStreamSynchronize"
+    text = report("--only", "streams.page_locked", expect=1, PYGPU_HOST_FAIL=f"1:{call}")
+    assert states(text) == {"streams.page_locked": "FAILED"} and call in text
 
 
 def test_a_wrong_result():

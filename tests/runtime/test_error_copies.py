@@ -78,31 +78,32 @@ def test_the_error_of_a_call_from_another_process(process):
     assert found.call and found.status == 2
 
 
-@pytest.mark.parametrize("kind", CLASSES)
-def test_every_class_with_its_traceback(python, kind):
+def test_every_class_with_its_traceback(python):
     """tblib makes exceptions picklable with their traceback, in the whole process."""
     needs.module("tblib")
-    arguments = made(kind).args
+    cases = [(kind.__name__, made(kind).args) for kind in CLASSES]
     python(f"""
 import pickle, traceback
 import tblib.pickling_support
-from PyGPU.errors import {kind.__name__} as kind
+from PyGPU import errors
 tblib.pickling_support.install()
 
-def failing():
-    error = kind(*{arguments!r})
+def failing(kind, arguments):
+    error = kind(*arguments)
     error.note = 7
     raise error
 
-try:
-    failing()
-except kind as error:
-    found = pickle.loads(pickle.dumps(error))
-    assert type(found) is kind and isinstance(found, kind.__mro__[1])
-    assert (found.args, str(found), vars(found)) == (error.args, str(error), vars(error))
-    assert traceback.extract_tb(found.__traceback__)[-1].name == "failing"
-else:
-    raise SystemExit("no error")
+for name, arguments in {cases!r}:
+    kind = getattr(errors, name)
+    try:
+        failing(kind, arguments)
+    except kind as error:
+        found = pickle.loads(pickle.dumps(error))
+        assert type(found) is kind and isinstance(found, kind.__mro__[1])
+        assert (found.args, str(found), vars(found)) == (error.args, str(error), vars(error))
+        assert traceback.extract_tb(found.__traceback__)[-1].name == "failing"
+    else:
+        raise SystemExit(f"{{name}}: no error")
 """)
 
 

@@ -4,6 +4,7 @@ import os
 import signal
 
 import pytest
+from campaign import rare_but
 
 BEGIN = """
 import os, signal, sys, threading, time
@@ -196,8 +197,23 @@ SCENARIOS = {
     ),
 }
 
+#: Objects that live at the end. They are tested together in each run, and one by one in campaigns.
+ALIVE = [
+    *("arrays in cycles, with finalizers", "a generator and a frame that are not done"),
+    *("work on streams that nobody waited for", "modules, functions and their globals", "pools"),
+    *("page-locked, registered and managed memory", "capsules that nobody took"),
+    *("kernels of users, scans and random numbers", "contexts that nobody popped"),
+]
+TOGETHER = "much that lives"
+SCENARIOS[TOGETHER] = (
+    f"scopes = []\nfor text in {[SCENARIOS[name][0] for name in ALIVE]!r}:\n"
+    "    scopes.append({**globals()})\n    exec(text, scopes[-1])",
+    0,
+    "",
+)
 
-@pytest.mark.parametrize("name", SCENARIOS)
+
+@pytest.mark.parametrize("name", rare_but({*SCENARIOS} - {*ALIVE}, SCENARIOS))
 def test_exit(python, name):
     program, status, last = SCENARIOS[name]
     if "os.fork" in program and not hasattr(os, "fork"):

@@ -1,6 +1,7 @@
 """Kernels of the host machine that would run on, or for which there is no memory, are ended."""
 
 import pytest
+from campaign import each_once
 
 HEAD = """
 import ctypes, os, signal, threading
@@ -39,8 +40,7 @@ def host(python):
     return lambda text, **settings: python(HEAD + text, PYGPU_TARGET="host", **settings)
 
 
-@pytest.mark.parametrize("pause", ["", "__nanosleep(100);"])
-@pytest.mark.parametrize("threads", [2, 4])
+@pytest.mark.parametrize(("threads", "pause"), each_once([2, 4], ["", "__nanosleep(100);"]))
 def test_a_fault_ends_blocks_that_wait_for_the_one_that_failed(host, threads, pause):
     """Each core has one block: whichever the launching thread has, all are ended."""
     host(

@@ -1,6 +1,8 @@
 """Copies between devices: direct where they allow it, and no business of kernels."""
 
 import pytest
+from campaign import rare_but
+from cases import in_turn
 
 import PyGPU
 
@@ -46,24 +48,24 @@ COPIES = {
     "check(PyGPU.cudaMemcpyPeerAsync(near.ptr, 0, far.ptr, 1, nbytes, s)); "
     "check(PyGPU.cudaStreamSynchronize(s))",
 }
-of_every_copy = pytest.mark.parametrize("copy", COPIES.values(), ids=COPIES)
 on_host = pytest.mark.skipif(PyGPU.target != "host", reason="asks the host machine's own library")
 
 
-@of_every_copy
-def test_a_copy_between_devices(two_devices, copy):
-    two_devices(f"""{BEGIN}
-{copy}
+END = """
 check(PyGPU.cudaDeviceSynchronize())
 assert (near.get() == 2 * x).all() and (far.get() == 2 * x).all()
 assert check(PyGPU.cudaGetDevice()) == 0 and PyGPU.cudaGetLastError() == 0
-""")
+"""
+
+
+def test_copies_between_devices(two_devices):
+    two_devices(in_turn(BEGIN, {name: copy + END for name, copy in COPIES.items()}))
 
 
 @on_host
-@of_every_copy
-def test_the_first_copy_enables_direct_access(two_devices, copy):
-    two_devices(f"{BEGIN}\nassert access_of_the_runtime() == 0\n{copy}\n"
+@pytest.mark.parametrize("name", rare_but(["assignment", "peer", "low level"], COPIES))
+def test_the_first_copy_enables_direct_access(two_devices, name):
+    two_devices(f"{BEGIN}\nassert access_of_the_runtime() == 0\n{COPIES[name]}\n"
                 "assert access_of_the_runtime() == ALREADY")  # fmt: skip
 
 

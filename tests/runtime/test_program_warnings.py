@@ -1,6 +1,7 @@
 """Warnings point at the program's line, however many of PyGPU's own frames are between."""
 
 import ast
+import functools
 import os
 import subprocess
 import sys
@@ -91,12 +92,17 @@ def test_a_warning_is_shown_once_for_each_line():
     assert len(caught) == 2
 
 
+@functools.cache
+def nodes(path):
+    return [*ast.walk(ast.parse(path.read_text("utf-8")))]
+
+
 def test_nothing_else_warns():
     """Only one function finds the program's line, so all warnings are its."""
     for path in python_files():
         calls = [
             node.lineno
-            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            for node in nodes(path)
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("warnings.warn")
         ]
         assert not calls, f"{path}: {calls}"
@@ -105,8 +111,7 @@ def test_nothing_else_warns():
 def test_nothing_depends_on_assert():
     """`python -O` removes assert statements."""
     for path in python_files():
-        tree = ast.parse(path.read_text("utf-8"))
-        found = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+        found = [node.lineno for node in nodes(path) if isinstance(node, ast.Assert)]
         assert not found, f"{path}: {found}"
 
 

@@ -78,7 +78,7 @@ def test_a_program_without_end_is_killed_with_its_children(sigchld, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
     with pytest.raises(TimeoutError):
-        run(f"exec 9>{tmp_path}/pipe; sleep 1000 & wait", timeout=1)
+        run(f"exec 9>{tmp_path}/pipe; sleep 1000 & wait", timeout=0.3)
     os.set_blocking(reader, True)
     assert os.read(reader, 1) == b"", "the last child that could write has ended"
     os.close(reader)

@@ -29,3 +29,13 @@ def each_once(rows, columns):
         for i, row in enumerate(rows)
         for j, column in enumerate(columns)
     ]
+
+
+def each_with(rows, usual, values):
+    """Return all pairs of a row and one of `values`.
+
+    Each run tests each row and each `usual` value at least once.
+    """
+    others = [value for value in values if value not in usual]
+    rare = [(*_as_tuple(row), *_as_tuple(value)) for row in rows for value in others]
+    return [*each_once(rows, usual), *rare_but([], rare)]

@@ -62,11 +62,12 @@ def tests_of(path, thing):
             yield test
 
 
-def run(module, is_compiling):
+def run(modules, is_compiling):
     """Run the examples, print failures, and exit with 1 if there are any."""
     runner = doctest.DocTestRunner()
-    for path, thing in paths(module, is_compiling).items():
-        for test in tests_of(path, thing):
-            runner.run(test)
+    for module in modules:
+        for path, thing in paths(module, is_compiling).items():
+            for test in tests_of(path, thing):
+                runner.run(test)
     print(f"{runner.tries} examples")
     sys.exit(runner.failures > 0)

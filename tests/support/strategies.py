@@ -8,12 +8,17 @@ import hypothesis.strategies as st
 import numpy as np
 
 LONG = 50  # factor of the number of examples in the profile "long" (see conftest.py)
+IS_LONG = os.environ.get("PYGPU_HYPOTHESIS") == "long"
 
 
 def examples(count):
     """Set the number of examples of a test, multiplied in the long profile."""
-    is_long = os.environ.get("PYGPU_HYPOTHESIS") == "long"
-    return hypothesis.settings(max_examples=count * (LONG if is_long else 1))
+    return hypothesis.settings(max_examples=count * (LONG if IS_LONG else 1))
+
+
+def usual_or_any(usual, values):
+    """Draw one of the `usual` values, or of all in the long profile. New dtypes cost kernels."""
+    return st.sampled_from(values if IS_LONG else usual)
 
 
 NUMBERS = [np.dtype(code) for code in "bBhHiIqQefdgFDG"]
