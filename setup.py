@@ -78,13 +78,18 @@ LINK = [*([] if HAS_SYMBOLS else ["-Wl,-s"]), "-Wl,--as-needed"]
 
 
 def cuda_extension():
+    # The pip wheels of CUDA 11 have no static library.
     found = TOOLKITS.for_build(
-        TOOLKITS.CUDA, ["cuda_runtime.h", "crt/host_config.h"], ["libcudart_static.a"]
+        TOOLKITS.CUDA,
+        ["cuda_runtime.h", "crt/host_config.h"],
+        ["libcudart_static.a", "libcudart.so", "libcudart.so.[0-9]*"],
     )
+    is_static = found.library.endswith(".a")
     return target_extension(
         "cuda",
         include_dirs=found.include_dirs,
         extra_objects=[found.library],
+        runtime_library_dirs=[] if is_static else [str(Path(found.library).parent)],
         libraries=["dl", "rt", "pthread"],
     )
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
+import signal
 import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -178,7 +180,15 @@ def main() -> None:
     words = sys.argv[1:]
     is_named = bool(words) and words[0] in COMMANDS
     command = COMMANDS[words[0]].main if is_named else overview
-    status = command(words[1:] if is_named else words)
+    try:
+        status = command(words[1:] if is_named else words)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:  # the reader of the output, such as `head`, has ended
+        if command in (run, debug):  # the program's own exception
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # flushed again at the exit
+        status = 128 + signal.SIGPIPE
     if status:
         sys.exit(status)
 

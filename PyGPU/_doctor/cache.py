@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -55,8 +56,13 @@ def judged(folder: Path) -> Finding:
     limit = settings.value("PYGPU_CACHE_MAXSIZE")
     text = f"{folder}: {size(kept)} of at most {size(limit)}, {size(free)} free on the disk"
     if free < _LITTLE:
+        clear = " (`python -m PyGPU cache --clear` empties the cache)" if kept else ""
+        return warn(text, f"Free space on the disk{clear}, or {_ANOTHER}.")
+    if state.f_flag & os.ST_NOEXEC:
         return warn(
-            text, f"Free space there (`python -m PyGPU cache --clear` empties it), or {_ANOTHER}."
+            f"{text}; its file system is mounted with noexec, so libraries that PyGPU.build makes "
+            "there cannot be loaded",
+            "Mount it without noexec, or set PYGPU_CACHE_DIR to a folder of another file system.",
         )
     return ok(f"{text}; made by the first compilation" if made else text)
 
@@ -88,10 +94,12 @@ def _problem(folder: Path) -> tuple[str, str] | None:
         with open(probe, "xb") as file:
             file.write(bytes(1 << 16))
     except OSError as error:
-        return (
-            f"no file can be written there ({error.strerror})",
-            f"Make {folder} writable and free space on its disk, or {_ANOTHER}.",
-        )
+        why = f"no file can be written there ({error.strerror})"
+        if error.errno == errno.EFBIG:
+            return why, "Raise the limit of a file's size: `ulimit -f unlimited`."
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        first = "Free space or inodes on its disk" if is_full else f"Make {folder} writable"
+        return why, f"{first}, or {_ANOTHER}."
     finally:
         with contextlib.suppress(OSError):
             probe.unlink()

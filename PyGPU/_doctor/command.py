@@ -6,7 +6,9 @@ Exit status: 0 without a FAIL, 1 with one, 2 for invalid arguments.
 from __future__ import annotations
 
 import argparse
+import errno
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +17,17 @@ from PyGPU._doctor.findings import FAIL, STATES, Finding
 from PyGPU._report import choice, runner
 from PyGPU._runtime import commands
 
-_REPORT = "Run `python -m PyGPU report -o report.txt` and send us the file."
+_REPORT = (
+    "Follow the other lines' remedies first; if this line stays, run `python -m PyGPU report -o "
+    "report.txt` and send us the file."
+)
+_NO_MEMORY = (
+    "End other programs, or raise the limits that the lines `limits` report: of memory, of "
+    "addresses, of processes and threads."
+)
+_NO_PROCESS = (
+    "Raise this process's limits of open files, of processes and of memory: `ulimit -a` lists them."
+)
 _HANGS = (
     "Read the kernel's log (`dmesg`), then reset the device or restart the computer; --timeout "
     "waits longer."
@@ -51,7 +63,20 @@ def examine(names: Sequence[str], limit: float) -> Iterator[tuple[str, Finding]]
         Seconds for one check, after which its process is killed.
     """
     environment = {"PYTHONWARNINGS": "ignore"}  # the command itself has shown them
-    for result in runner.run(names, limit, environment, lambda _: None, "PyGPU._doctor"):
+    left = list(names)
+    try:
+        yield from _examine(left, limit, environment)
+    except OSError as error:
+        why = f"no process starts for the checks: {error.strerror or error}"
+        yield left[0], Finding(FAIL, why, _NO_PROCESS)
+
+
+def _examine(
+    left: list[str], limit: float, environment: dict[str, str]
+) -> Iterator[tuple[str, Finding]]:
+    """Run the checks, and remove each that has ended from `left`."""
+    for result in runner.run(list(left), limit, environment, lambda _: None, "PyGPU._doctor"):
+        left.remove(result.name)
         for found in result.found:
             yield result.name, Finding(*found)
         if result.state != "OK":
@@ -64,9 +89,16 @@ def examine(names: Sequence[str], limit: float) -> Iterator[tuple[str, Finding]]
 def _failure(result: runner.Result, is_lost: bool) -> Finding:
     """Return the finding of a check that raised an exception, crashed or did not end."""
     if not is_lost:
-        return Finding(FAIL, f"the check failed: {result.text.strip().splitlines()[-1]}", _REPORT)
+        error = result.text.strip().splitlines()[-1]
+        remedy = _NO_MEMORY if _is_out_of_memory(error) else _REPORT
+        return Finding(FAIL, f"the check failed: {error}", remedy)
     found = " ".join([result.text, *result.output.splitlines()[-3:]])
     return Finding(FAIL, found, _HANGS if result.name.startswith(table.OF_RUNTIME) else _REPORT)
+
+
+def _is_out_of_memory(error: str) -> bool:
+    """Report whether the last line of a traceback is about memory, processes or threads."""
+    return "MemoryError" in error or os.strerror(errno.EAGAIN) in error
 
 
 def _line(name: str, finding: Finding) -> str:

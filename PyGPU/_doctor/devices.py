@@ -82,11 +82,12 @@ def speed(ordinal: int, locked: list[float], pageable: list[float]) -> Finding:
     )
     if min(locked) >= _SLOW:
         return ok(text)
-    command = f" (`{OWN.link}`)" if OWN else ""
+    if OWN is None:  # both sides are the computer's memory
+        return warn(f"{text}: slow", "End other programs, which keep the processors busy.")
     return warn(
         f"{text}: slow",
-        f"End other programs, and look at the device's link to the host{command}: its slot, its "
-        "number of lanes, its generation.",
+        f"End other programs, and look at the device's link to the host (`{OWN.link}`): its slot, "
+        "its number of lanes, its generation.",
     )
 
 

@@ -12,6 +12,8 @@ from PyGPU._doctor.findings import Finding, fault, of_error, ok, warn
 from PyGPU._doctor.vendors import VENDORS, Vendor
 from PyGPU._runtime import programs
 
+_TOOLKIT_FOLDERS = [*toolkits.library_subfolders(), *toolkits.header_subfolders(), "bin"]
+
 
 def variables() -> Iterator[Finding]:
     """Find wrong variables such as CUDA_HOME."""
@@ -20,7 +22,7 @@ def variables() -> Iterator[Finding]:
         values = {name: os.environ[name] for name in toolkit.variables if os.environ.get(name)}
         text = ", ".join(f"{name}={value!r}" for name, value in values.items())
         try:
-            toolkits.check_named(toolkit)
+            toolkits.check_named(toolkit, vendor.toolkit_files, _TOOLKIT_FOLDERS)
         except toolkits.Misnamed as error:
             yield of_error(vendor.is_used, error)
             continue

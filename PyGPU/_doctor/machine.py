@@ -1,4 +1,4 @@
-"""Checks of device nodes and of the variables that hide devices."""
+"""Checks of /proc, of device nodes and of the variables that hide devices."""
 
 from __future__ import annotations
 
@@ -14,6 +14,24 @@ from PyGPU._doctor.vendors import VENDORS, Vendor
 from PyGPU._runtime import targets
 
 _GROUP_MAY = stat.S_IRGRP | stat.S_IWGRP
+
+
+def system_files(root: str = "") -> Iterator[Finding]:
+    """Find whether ``/proc`` is mounted, which a plain chroot lacks.
+
+    Parameters
+    ----------
+    root : str, optional
+        Folder that holds ``/proc``.
+    """
+    if os.path.exists(f"{root}/proc/self/maps"):
+        yield ok("/proc is mounted")
+    else:
+        yield fault(
+            True,
+            "/proc is not mounted: compiled kernels and the drivers are found through it",
+            "Run `mount -t proc proc /proc` as root, or start the container in the usual way.",
+        )
 
 
 def nodes(root: str = "") -> Iterator[Finding]:

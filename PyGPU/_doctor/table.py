@@ -7,8 +7,11 @@ from __future__ import annotations
 
 _GROUPS = {
     "target": ("choice", "variables"),
-    "machine": ("nodes", "visibility"),
-    "limits": ("memory", "locked_memory", "shared_memory", "temporary_files"),
+    "machine": ("system_files", "nodes", "visibility"),
+    "limits": (
+        *("memory", "address_space", "locked_memory", "shared_memory"),
+        *("processors", "processes", "files", "temporary_files"),
+    ),
     "libraries": ("variables", "duplicates", "stubs"),
     "compilers": ("versions", "headers"),
     "cache": ("folder",),

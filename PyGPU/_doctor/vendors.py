@@ -22,6 +22,8 @@ class Vendor:
         Prefix of the run-time compiler's functions.
     oldest : (int, int)
         Oldest version of the toolkit that PyGPU supports.
+    toolkit_files : sequence of str
+        Patterns of files, one of which each installation of the toolkit has.
     toolkit, architecture : str
         Toolkit, and value of ``PYBIND_GPU_TARGET``, for an installation.
     libraries : sequence of str
@@ -42,6 +44,7 @@ class Vendor:
     target: str
     compiler: str
     oldest: tuple[int, int]
+    toolkit_files: Sequence[str]
     toolkit: str
     architecture: str
     libraries: Sequence[str]
@@ -73,6 +76,7 @@ VENDORS = (
         target="cuda",
         compiler="nvrtc",
         oldest=(11, 3),
+        toolkit_files=("libcudart*", "libnvrtc.so*", "cuda_runtime.h", "nvcc"),
         toolkit="the CUDA toolkit",
         architecture="cuda",
         libraries=("libcudart", "libnvrtc", "libnvJitLink"),
@@ -87,6 +91,7 @@ VENDORS = (
         target="hip",
         compiler="hiprtc",
         oldest=(5, 2),
+        toolkit_files=("libamdhip64.so*", "libhiprtc.so*", "hip", "hipcc"),
         toolkit="ROCm",
         architecture="gfx942",
         libraries=("libamdhip64", "libhiprtc", "libhsa-runtime64"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -235,6 +236,11 @@ def opened(path: Path, label: str, declared: Declarations, errors: bool) -> Libr
         why = str(error)
         if "PyGPU_host" in why:
             why += ": link it with -lPyGPU_host (python -m PyGPU --ldflags), or use PyGPU.build()"
+        elif os.path.exists(path) and os.statvfs(path).f_flag & os.ST_NOEXEC:
+            why += (
+                ": its file system is mounted with noexec; set PYGPU_CACHE_DIR (or TMPDIR, if the "
+                "cache is off) to a folder of another file system"
+            )
         raise OSError(f"{path} cannot be loaded: {why}") from None
     library = Library()
     library._fill(path, label, handle, declared, errors, facts)

@@ -9,7 +9,6 @@ import os
 import select
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -80,14 +79,16 @@ class _Process(contextlib.ExitStack):
         self._told, self._seen = b"", 0
         self._reader, writer = os.pipe()
         self.callback(os.close, self._reader)
-        self._output = self.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+        # In memory, so that the checks run where no folder for temporary files can be written.
+        self._output = os.memfd_create("PyGPU-output")
+        self.callback(os.close, self._output)
         passed = fcntl.fcntl(writer, fcntl.F_DUPFD, 10)  # inherited; 0 to 3 are taken
         os.close(writer)
         try:
             self._process = programs.Program(
                 [sys.executable, "-m", "PyGPU._report.child", str(passed), package, *names],
-                stdout=self._output.fileno(),
-                stderr=self._output.fileno(),
+                stdout=self._output,
+                stderr=self._output,
                 env={**os.environ, **_same_package(), **environment},
             )
         finally:
@@ -101,7 +102,7 @@ class _Process(contextlib.ExitStack):
 
     def _printed(self) -> str:
         """Return the last part of the text that the process printed since the last call."""
-        file = self._output.fileno()  # its position is shared with the process
+        file = self._output  # its position is shared with the process
         size = os.fstat(file).st_size
         start = max(self._seen, size - _MOST_PRINTED)
         self._seen = size

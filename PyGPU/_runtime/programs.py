@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 _SHELL = "/bin/sh"
 # The program does not inherit the pipe, and the shell's own remarks ("Aborted") are dropped.
@@ -127,6 +127,11 @@ class Program:
         self._reader = -1
 
 
+def _memory() -> BinaryIO:
+    """Return an empty file in memory."""
+    return os.fdopen(os.memfd_create("PyGPU-texts"), "w+b")
+
+
 def run(command: Sequence[str], timeout: float | None = None) -> Finished:
     """Run a program to its end; kill it if an exception, such as Ctrl-C, ends the wait.
 
@@ -148,11 +153,10 @@ def run(command: Sequence[str], timeout: float | None = None) -> Finished:
     TimeoutError
         If the time is over.
     OSError
-        If there is no shell, no process or no room for the texts.
+        If there is no shell, no process or no memory for the texts.
     """
-    import tempfile  # slow to import, and not needed for kernels in the cache
-
-    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+    # In memory: a program that writes no files needs no folder for temporary files.
+    with _memory() as stdout, _memory() as stderr:
         program = Program(command, stdout.fileno(), stderr.fileno())
         try:
             status = program.wait(timeout)

@@ -167,8 +167,11 @@ def runtime_library(target: str) -> str | None:
     An example is ``libamdhip64.so.6``.
     """
     name = {"cuda": "libcuda.so", "hip": "libamdhip64.so"}.get(target)
-    with open("/proc/self/maps") as maps:
-        paths = {line.split(maxsplit=5)[-1].strip() for line in maps}
+    try:
+        with open("/proc/self/maps") as maps:
+            paths = {line.split(maxsplit=5)[-1].strip() for line in maps}
+    except OSError:  # a chroot without /proc
+        return None
     found = sorted(path for path in paths if name and os.path.basename(path).startswith(name))
     return found[0] if found else None
 

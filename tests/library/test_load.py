@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import needs
 import numpy as np
@@ -364,6 +365,16 @@ def test_an_architecture_of_another_target(folder):
     other = "gfx90a" if PyGPU.target == "cuda" else "sm_90"
     with pytest.raises(ValueError, match=f"arch='{other}'"):
         PyGPU.build(folder / "mine.cu", arch=other)
+
+
+def test_a_library_on_a_file_system_mounted_with_noexec(tmp_path, monkeypatch):
+    """The loader's own message does not name the cause."""
+    from PyGPU._library import library
+
+    monkeypatch.setattr(library.os, "statvfs", lambda path: SimpleNamespace(f_flag=os.ST_NOEXEC))
+    (tmp_path / "text.so").write_text("no library")
+    with pytest.raises(OSError, match=r"mounted with noexec; set PYGPU_CACHE_DIR"):
+        PyGPU.load(tmp_path / "text.so")
 
 
 def test_no_library(tmp_path):

@@ -2,13 +2,15 @@
 
 import grp
 import os
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
-from doctor_tools import doctor, faults, made, the_fault
+from doctor_tools import doctor, faults, made, mounted, the_fault
 
 import PyGPU
-from PyGPU._doctor import cache, command, limits, machine, table, target
+from PyGPU._doctor import cache, command, machine, table, target
 from PyGPU._doctor.findings import Finding, size
 from PyGPU._doctor.vendors import VENDORS
 from PyGPU._runtime import hooks, settings
@@ -73,6 +75,27 @@ def test_a_check_that_raises_ends_only_itself():
     memory = found["devices.memory"]
     assert memory["state"] == "FAIL" and "cudaMemGetInfo failed" in memory["found"]
     assert found["devices.kernel"]["state"] == "OK"
+
+
+def test_a_reader_that_ends_early():
+    """As ``doctor | head -1``: no traceback."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = [sys.executable, "-m", "PyGPU", "doctor", "--only", "cache"]
+    environment = {**os.environ, "PYGPU_TARGET": "host"}
+    with os.fdopen(writer, "wb") as pipe:
+        done = subprocess.run(words, stdout=pipe, stderr=subprocess.PIPE, env=environment)
+    assert done.returncode == 141 and done.stderr == b""
+
+
+def test_a_check_for_which_no_process_starts(monkeypatch):
+    def refused(*arguments, **options):
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(command.runner.programs, "Program", refused)
+    ((name, found),) = command.examine(["cache.folder", "devices.kernel"], 9.0)
+    assert (name, found.state) == ("cache.folder", "FAIL")
+    assert "Resource temporarily" in found.found and "ulimit -a" in found.remedy
 
 
 def test_a_device_that_hangs(monkeypatch, tmp_path):
@@ -149,6 +172,20 @@ def test_device_nodes(tmp_path, monkeypatch):
     assert len(bad) == 1 and f"{root}/dev/kfd: no permission" in bad[0].found
 
 
+def test_a_chroot_without_proc(tmp_path):
+    (found,) = machine.system_files(str(tmp_path))
+    assert found.state == "FAIL" and "mount -t proc" in found.remedy
+    assert [one.state for one in machine.system_files()] == ["OK"]
+
+
+def test_a_machine_whose_proc_is_not_mounted():
+    rows = faults(doctor(before=mounted("tmpfs", "/proc"), expect=1))
+    found = {row["check"]: row for row in rows}
+    assert "/proc is not mounted" in found["machine.system_files"]["found"]
+    assert "other lines' remedies first" in found["devices.kernel"]["remedy"]
+    assert not found.keys() - {"machine.system_files", "devices.kernel", "devices.bandwidth"}
+
+
 def test_the_group_of_a_closed_node():
     group = next(one for one in grp.getgrall() if one.gr_gid)
     for gid, name in ((group.gr_gid, group.gr_name), (2**31 - 7, str(2**31 - 7))):
@@ -158,66 +195,6 @@ def test_the_group_of_a_closed_node():
         assert f"usermod -aG {name}" in remedy and f"--group-add {gid}" in remedy
     state = SimpleNamespace(st_uid=0, st_gid=group.gr_gid, st_mode=0o20600)
     assert "administrator" in machine.closed_node("/dev/kfd", state)[1]
-
-
-# Limits.
-
-
-def test_little_locked_memory():
-    row = the_fault(doctor("--only", "locked_memory", before="ulimit -S -l 64;"))
-    assert "RLIMIT_MEMLOCK is 64 KiB" in row["found"] and "ulimit -l unlimited" in row["remedy"]
-
-
-@pytest.mark.parametrize(
-    ("line", "folder", "limit", "used"),
-    [
-        ("0::/job/step", "sys/fs/cgroup/job", "memory.max", "memory.current"),
-        ("0::/not/mounted", "sys/fs/cgroup", "memory.max", "memory.current"),
-        (
-            "5:cpu:/x\n4:hugetlb,memory:/job",
-            "sys/fs/cgroup/memory/job",
-            "memory.limit_in_bytes",
-            "memory.usage_in_bytes",
-        ),
-    ],
-)
-def test_memory_of_a_control_group(tmp_path, line, folder, limit, used):
-    group = tmp_path / folder
-    group.mkdir(parents=True)
-    (tmp_path / "proc/self").mkdir(parents=True)
-    (tmp_path / "proc/self/cgroup").write_text(f"{line}\n")
-    info = "MemTotal: 67108864 kB\nMemAvailable: 33554432 kB\n"
-    (tmp_path / "proc/meminfo").write_text(info)
-    (group / limit).write_text("max\n")
-    (found,) = limits.memory(str(tmp_path))
-    assert found == Finding("OK", "memory: 32 GiB of 64 GiB are available")
-    (group / limit).write_text(f"{8 << 30}\n")
-    (group / used).write_text(f"{6 << 30}\n")
-    assert "leaves 2 GiB of its 8 GiB" in [*limits.memory(str(tmp_path))][1].found
-    (group / used).write_text(f"{8 << 30}\n")
-    _, found = limits.memory(str(tmp_path))
-    assert found.state == "WARN" and "leaves 0 bytes" in found.found and "--mem" in found.remedy
-    word = "total_inactive_file" if "memory/" in folder else "inactive_file"
-    (group / "memory.stat").write_text(f"cache 7\n{word} {4 << 30}\n")
-    assert [*limits.memory(str(tmp_path))][1].state == "OK"
-
-
-def test_little_shared_memory(tmp_path, monkeypatch):
-    state = SimpleNamespace(f_blocks=1 << 14, f_bavail=1 << 13, f_frsize=1 << 12)
-    monkeypatch.setattr(limits.os, "statvfs", lambda folder: state)
-    (found,) = limits.shared_memory()
-    assert "32 MiB of 64 MiB" in found.found and "--shm-size" in found.remedy
-    (found,) = limits.temporary_files()
-    assert found.state == "WARN" and "TMPDIR" in found.remedy
-    monkeypatch.undo()
-    (found,) = limits.shared_memory(str(tmp_path / "none"))
-    assert found.state == "WARN" and "tmpfs" in found.remedy
-
-
-def test_no_folder_for_temporary_files(monkeypatch):
-    monkeypatch.setattr(limits.tempfile, "gettempdir", lambda: "/none")
-    (found,) = limits.temporary_files()
-    assert found.state == "FAIL" and "TMPDIR" in found.remedy
 
 
 def test_sizes():
@@ -258,14 +235,55 @@ def test_a_cache_that_is_off():
     assert row["remedy"] == "Unset PYGPU_DISABLE_CACHE."
 
 
-@pytest.mark.parametrize("number", [30, 28])  # EROFS, ENOSPC
-def test_a_cache_that_cannot_be_written(number, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [(30, "writable, or set PYGPU_CACHE_DIR"), (28, "Free space"), (27, "ulimit -f")],
+)  # EROFS, ENOSPC, EFBIG
+def test_a_cache_that_cannot_be_written(number, remedy, tmp_path, monkeypatch):
     def refused(*arguments):
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(cache, "open", refused, raising=False)
     found = cache.judged(tmp_path)
-    assert os.strerror(number) in found.found and "PYGPU_CACHE_DIR" in found.remedy
+    assert os.strerror(number) in found.found and remedy in found.remedy
+
+
+def test_a_cache_on_a_full_file_system(tmp_path):
+    full = f"head -c 12k /dev/zero > {tmp_path}/x;"
+    before = mounted("tmpfs -o size=16k", tmp_path) + full
+    row = the_fault(doctor("--only", "cache", before=before, PYGPU_CACHE_DIR=f"{tmp_path}/c"))
+    assert "No space left on device" in row["found"] and "Free space" in row["remedy"]
+
+
+def test_a_cache_with_little_space(tmp_path):
+    before = mounted("tmpfs -o size=1M,mode=755", tmp_path)
+    row = the_fault(doctor("--only", "cache", before=before, PYGPU_CACHE_DIR=str(tmp_path)))
+    assert "1 MiB free on the disk" in row["found"]
+    assert "--clear" not in row["remedy"], "the cache is empty"
+
+
+def test_a_cache_whose_libraries_cannot_be_loaded(tmp_path):
+    before = mounted("tmpfs -o noexec,mode=755", tmp_path)
+    row = the_fault(doctor("--only", "cache", before=before, PYGPU_CACHE_DIR=f"{tmp_path}/c"))
+    assert "noexec" in row["found"] and "another file system" in row["remedy"]
+
+
+def test_a_home_folder_on_a_file_system_that_is_read_only(tmp_path):
+    before = mounted("tmpfs -o ro", tmp_path)
+    before += "unset PYGPU_CACHE_DIR PYCUDA_CACHE_DIR XDG_CACHE_HOME;"
+    row = the_fault(doctor("--only", "cache", before=before, HOME=str(tmp_path)))
+    assert f"Read-only file system: {tmp_path}/.cache" in row["found"]
+    assert row["remedy"].startswith(f"Make {tmp_path} writable, or set PYGPU_CACHE_DIR")
+
+
+def test_folders_whose_names_are_not_ascii(tmp_path):
+    folder = tmp_path / "größer als \N{SNOWMAN}"
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    folder.mkdir()
+    rows = doctor("--only", "cache", PYGPU_CACHE_DIR=f"{folder}/cache", **plain)
+    rows += doctor("--only", "kernel", TMPDIR=str(folder), **plain)
+    rows += doctor("--only", "temporary", TMPDIR=str(folder), **plain)
+    assert not faults(rows)
 
 
 def test_a_cache_that_others_may_write(tmp_path):

@@ -27,9 +27,17 @@ def test_a_toolkit_that_is_not_there(name):
     assert row["remedy"].startswith("Correct the variable, or unset it")
 
 
+@pytest.mark.parametrize(("name", "toolkit"), [("CUDA_HOME", "CUDA"), ("ROCM_PATH", "ROCm")])
+def test_a_folder_that_is_no_toolkit(name, toolkit, tmp_path):
+    unset = "unset CUDA_PATH CUDA_HOME ROCM_PATH HIP_PATH;"
+    before = f"{unset} export {name}={tmp_path};"
+    row = the_fault(doctor("--only", "libraries.variables", before=before))
+    assert f"{name}='{tmp_path}': there is no lib" in row["found"]
+    assert toolkit in row["remedy"] and "unset it" in row["remedy"]
+
+
 def test_two_toolkits(tmp_path, monkeypatch):
-    (tmp_path / "12").mkdir()
-    (tmp_path / "13").mkdir()
+    made(tmp_path, "12/bin/nvcc", "13/lib64/libnvrtc.so.13")
     monkeypatch.setenv("CUDA_PATH", str(tmp_path / "12"))
     monkeypatch.setenv("CUDA_HOME", str(tmp_path / "13"))
     found = next(one for one in libraries.variables() if one.state == "WARN")
@@ -66,7 +74,7 @@ def test_stubs(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("environment", "cause"),
     [
-        ({"PATH": "", "PYGPU_HOST_CXX": ""}, "none is found"),
+        ({"PATH": "", "PYGPU_HOST_CXX": ""}, "is on PATH, which is empty"),
         ({"PYGPU_HOST_CXX": "/none/g++"}, "PYGPU_HOST_CXX=/none/g++ is not found"),
     ],
 )

@@ -6,12 +6,15 @@ import shlex
 import subprocess
 import sys
 
+import pytest
+
 
 def doctor(*arguments, expect=0, before="", **environment):
     """The findings of a process of its own, on the target host."""
     words = shlex.join([sys.executable, "-m", "PyGPU", "doctor", "--json", *arguments])
+    apart = ["unshare", "--mount"] if "mount -t" in before else []
     done = subprocess.run(
-        ["/bin/sh", "-c", f"{before} exec {words}"],
+        [*apart, "/bin/sh", "-c", f"{before} exec {words}"],
         env={**os.environ, "PYGPU_TARGET": "host", **environment},
         capture_output=True,
         text=True,
@@ -40,3 +43,19 @@ def made(folder, *paths):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
     return str(folder)
+
+
+def mounted(options, folder):
+    """The words of a shell that mount a file system, such as ``tmpfs -o size=1M``, for ``before``.
+
+    The test is skipped where this user may not mount.
+    """
+    own = ["unshare", "--mount", "/bin/sh", "-c"]
+    try:
+        done = subprocess.run([*own, "mount -t tmpfs none /mnt"], capture_output=True, text=True)
+    except FileNotFoundError:
+        pytest.skip("needs the program unshare")
+    if done.returncode:
+        pytest.skip(f"needs the right to mount: {done.stderr.strip()}")
+    kind, _, others = options.partition(" ")
+    return f"mount -t {kind} {others} none {shlex.quote(str(folder))};"

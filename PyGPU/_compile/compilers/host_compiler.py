@@ -53,6 +53,10 @@ _FOR_OUR_HEADER = {
 _STANDARDS = {"c++03": "gnu++17", "c++98": "gnu++17", "c++11": "gnu++17", "c++14": "gnu++17"}
 
 
+def _none_on(path: str) -> str:
+    return f"none of g++, c++ and clang++ is on PATH, which {'is ' + path if path else 'is empty'}."
+
+
 @lru_cache
 def _find(asked: str | None, path: str) -> str:
     for name in [asked] if asked else ["g++", "c++", "clang++"]:
@@ -61,7 +65,7 @@ def _find(asked: str | None, path: str) -> str:
             return found
     raise CompilerMissing(
         "kernels of the host target need a C++ compiler, and "
-        + (f"PYGPU_HOST_CXX={asked} is not found." if asked else "none is found.")
+        + (f"PYGPU_HOST_CXX={asked} is not found." if asked else _none_on(path))
         + " Install g++, or name a compiler in PYGPU_HOST_CXX.",
         [asked or "g++"],
     )
