@@ -82,6 +82,8 @@ def _examine(
         if result.state != "OK":
             is_lost = "Traceback" not in result.text
             yield result.name, _failure(result, is_lost)
+            if result.text.startswith(runner.NOT_STARTED):
+                return  # the next one would not start either
             if is_lost and result.name.startswith(table.OF_RUNTIME):
                 return  # the following checks of devices would hang as well
 
@@ -93,6 +95,8 @@ def _failure(result: runner.Result, is_lost: bool) -> Finding:
         remedy = _NO_MEMORY if _is_out_of_memory(error) else _REPORT
         return Finding(FAIL, f"the check failed: {error}", remedy)
     found = " ".join([result.text, *result.output.splitlines()[-3:]])
+    if result.text.startswith(runner.NOT_STARTED):
+        return Finding(FAIL, found, _NO_PROCESS)
     return Finding(FAIL, found, _HANGS if result.name.startswith(table.OF_RUNTIME) else _REPORT)
 
 

@@ -142,11 +142,13 @@ def kernel() -> Iterator[Finding]:
             yield of_error(True, error)
             return
         except errors.CompileError as error:
-            why = (error.stderr or str(error)).strip().splitlines() or [""]
+            text = ": ".join([error.msg, *(error.stderr or "").strip().splitlines()[:1]])
             yield fault(
                 True,
-                f"device {ordinal}: the kernel does not compile: {error.msg}: {why[0]}",
-                "Follow the checks of compilers and headers, then run the command again.",
+                f"device {ordinal}: the kernel does not compile: {text}",
+                "Free memory, or raise the limits that the lines `limits` report."
+                if "killed by signal" in text
+                else "Follow the checks of compilers and headers, then run the command again.",
             )
             return
         finally:

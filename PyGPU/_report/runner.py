@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 from PyGPU._runtime import PACKAGE, programs
 
+#: Beginning of the text of a result whose process ended before its first check.
+NOT_STARTED = "the process of the checks did not start: "
 _MOST_PRINTED = 1 << 14  # bytes
 
 
@@ -124,7 +126,8 @@ class _Process(contextlib.ExitStack):
 
     def results(self, first: str, limit: float, started: Callable[[str], None]) -> Iterator[Result]:
         """Yield results until the process ends; an end during a check is the check's result."""
-        current: str | None = first  # while the process starts
+        current: str | None = None
+        start = NOT_STARTED  # until the first check begins
         begin = time.monotonic()
         found: list[Any] = []
         while True:
@@ -133,18 +136,19 @@ class _Process(contextlib.ExitStack):
             except TimeoutError:
                 self._process.kill()
                 why = f"no end within {limit:g} s: killed"
-                yield self._lost(current or first, begin, why, found)
+                yield self._lost(current or first, begin, f"{start}{why}", found)
                 return
             if told is None:
                 status = self._ended()
-                if current is not None:
-                    yield self._lost(current, begin, status, found)
+                if start or current is not None:
+                    yield self._lost(current or first, begin, f"{start}{status}", found)
                 return
             if "found" in told:
                 found.append(told["found"])
                 continue
             begin = time.monotonic()
             if "begin" in told:
+                start = ""
                 current, found = told["begin"], []
                 started(told["begin"])
             else:

@@ -98,9 +98,21 @@ def test_a_check_for_which_no_process_starts(monkeypatch):
     assert "Resource temporarily" in found.found and "ulimit -a" in found.remedy
 
 
+def test_a_process_that_does_not_start(monkeypatch, tmp_path):
+    """One line says so, not one for each check."""
+    shell = tmp_path / "python"
+    shell.write_text("#!/bin/sh\necho no thread >&2\nexit 3\n")
+    shell.chmod(0o755)
+    monkeypatch.setattr(command.runner.sys, "executable", str(shell))
+    ((name, found),) = command.examine(["cache.folder", "devices.kernel"], 9.0)
+    assert (name, found.state) == ("cache.folder", "FAIL") and "ulimit -a" in found.remedy
+    assert "did not start: the process ended with status 3 no thread" in found.found
+
+
 def test_a_device_that_hangs(monkeypatch, tmp_path):
     shell = tmp_path / "python"
-    shell.write_text("#!/bin/sh\nexec sleep 60\n")
+    begin = """printf '{"begin": "%s"}\\n' "$5" > /proc/self/fd/$3"""
+    shell.write_text(f"#!/bin/sh\n{begin}\nexec sleep 60\n")
     shell.chmod(0o755)
     monkeypatch.setattr(command.runner.sys, "executable", str(shell))
     names = ["cache.folder", "devices.memory", "devices.kernel"]

@@ -92,6 +92,9 @@ def test_a_compiler_that_does_not_work(tmp_path):
     rows = doctor("--only", "devices.kernel", expect=1, PYGPU_HOST_CXX=str(compiler))
     row = the_fault(rows)
     assert "does not compile" in row["found"] and "no cc1plus" in row["found"]
+    compiler.write_text("#!/bin/sh\nkill -9 $$\n")
+    row = the_fault(doctor("--only", "devices.kernel", expect=1, PYGPU_HOST_CXX=str(compiler)))
+    assert row["found"].count("killed by signal 9") == 1 and "`limits`" in row["remedy"]
 
 
 def test_the_age_of_a_compiler():

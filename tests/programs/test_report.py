@@ -180,7 +180,7 @@ def test_what_a_process_prints_is_in_the_report(monkeypatch, tmp_path):
     shell.chmod(0o755)
     monkeypatch.setattr(runner.sys, "executable", str(shell))
     (one,) = runner.run(table.CHECKS[:1], 60, {}, print)
-    assert one.text == "the process was ended by SIGABRT"
+    assert one.text == f"{runner.NOT_STARTED}the process was ended by SIGABRT"
     assert one.output == "Memory access fault by GPU node-1"
 
 
