@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,13 +23,12 @@ from PyGPU._compile import (
 )
 from PyGPU._compile import options as _options
 from PyGPU._library.toolchains import Toolchain
-from PyGPU._runtime import CompileError, CompilerMissing, hooks
+from PyGPU._runtime import CompileError, CompilerMissing, announcements, hooks
 
 if TYPE_CHECKING:
     from PyGPU._types import CacheDir
 
 _JOBS = 8  # compilers at once; each may take a gigabyte of memory
-_PATIENCE = 1.0  # seconds until a build is announced
 
 
 @dataclass(frozen=True)
@@ -204,18 +201,11 @@ def _run(words: list[str], toolchain: Toolchain, name: str, hint: Callable[[], s
     return done.stderr
 
 
-@contextlib.contextmanager
-def _announced(request: Request) -> Iterator[None]:
-    """Write a line if the ``with`` block takes longer than a second."""
+def _announced(request: Request) -> contextlib.AbstractContextManager[None]:
+    """Announce the build of the ``with`` block if it takes long."""
     names = ", ".join(os.path.basename(path) for path in request.sources)
-    text = f"PyGPU: building {names} for {request.toolchain.name} ..."
-    timer = threading.Timer(_PATIENCE, lambda: print(text, file=sys.stderr, flush=True))
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+    text = f"{names} for {request.toolchain.name}"
+    return announcements.announced(f"building {text}", f"built {text}")
 
 
 def built(request: Request) -> tuple[Path, str]:

@@ -72,6 +72,11 @@ def _parse_version(text: str) -> int | None:
     return 1000 * int(found[1]) + 10 * int(found[2] or 0) if found else None
 
 
+def _parse_seconds(text: str) -> float | None:
+    found = re.fullmatch(r"[0-9]{1,6}(?:\.[0-9]{1,6})?", text)
+    return float(text) if found else None
+
+
 def _parse_failure(text: str) -> str | None:
     found = re.fullmatch(r"([0-9]+)(?::.*)?", text, re.DOTALL)
     return text if found and 1 <= int(found[1]) <= _MOST else None
@@ -215,6 +220,14 @@ ROWS = (
         "any text: no cache of compiled kernels",
         "Python",
         "PYCUDA_DISABLE_CACHE",
+    ),
+    Setting(
+        "PYGPU_PROGRESS",
+        Parser("seconds, such as 0.5 or 10", _parse_seconds),
+        None,
+        "2 if stderr is a terminal or a notebook, otherwise 0",
+        "seconds after which a line on stderr says what is being compiled; 0: no line",
+        "Python",
     ),
     Setting(
         "PYGPU_DEFAULT_NVCC_FLAGS",

@@ -6,7 +6,6 @@ import stat
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -391,18 +390,12 @@ def test_a_missing_compiler(folder, monkeypatch):
 
 
 def test_a_slow_build_says_so(folder, compiler, capfd, monkeypatch):
-    from PyGPU._library import builds
-
-    monkeypatch.setattr(builds, "_PATIENCE", 0.0)
-    make = builds._Build.make
-
-    def slowly(self, library):
-        time.sleep(0.1)
-        return make(self, library)
-
-    monkeypatch.setattr(builds._Build, "make", slowly)
-    PyGPU.build(folder / "mine.cu", options=["-DSLOW"], cache_dir=folder / "cache")
-    assert f"building mine.cu for {PyGPU.target}" in capfd.readouterr().err
+    monkeypatch.setenv("PYGPU_PROGRESS", "0.000001")
+    for _ in range(2):  # the second is in the cache
+        PyGPU.build(folder / "mine.cu", options=["-DSLOW"], cache_dir=folder / "cache")
+    first, second = capfd.readouterr().err.splitlines()
+    assert first == f"PyGPU: building mine.cu for {PyGPU.target} ..."
+    assert second.startswith(f"PyGPU: built mine.cu for {PyGPU.target} in ")
 
 
 def test_calls_that_wait(mine, python):

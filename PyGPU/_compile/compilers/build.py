@@ -19,7 +19,7 @@ from PyGPU._compile.compilers.hip import Hip
 from PyGPU._compile.compilers.host import Host
 from PyGPU._compile.source import includes
 from PyGPU._compile.source.found import Found
-from PyGPU._runtime import core
+from PyGPU._runtime import announcements, core
 
 __all__ = ["BACKENDS", "Backend", "Request", "build", "compiled", "own"]
 
@@ -148,7 +148,10 @@ def _cached(
     )
     entry = entries.load(kept, name)
     if entry is None:
-        entry = make(folder)
+        lines = request.source.count("\n") + 1
+        text = f"{request.name} ({lines} lines) for {job.arch or backend.name}"
+        with announcements.announced(f"compiling {text}", f"compiled {text}"):
+            entry = make(folder)
         # A file that changed during the compilation leaves its contents in the image unknown.
         if kept is not None and _found(backend, request, options) == found:
             entries.store(kept, name, entry)
