@@ -17,8 +17,8 @@ namespace PyGPU {
 template <class Function>
 cudaError_t driver_function(Function& function, const char* name, [[maybe_unused]] int version) {
   void* found = nullptr;
-  [[maybe_unused]] cudaDriverEntryPointQueryResult result{};
 #if CUDART_VERSION >= 12050
+  cudaDriverEntryPointQueryResult result{};
   const cudaError_t error =
       cudaGetDriverEntryPointByVersion(name, &found, unsigned(version), cudaEnableDefault, &result);
 #else
