@@ -1,6 +1,8 @@
 """Configuration of the site: sphinx-build -W docs docs/_build (the extra `site` has the packages).
 
 The build runs on the host machine. `reference_pages.py` writes the pages of the reference first.
+Where ``docs/gallery`` is kept, the next build runs only the programs of the gallery that have
+changed, or all if PyGPU has: `gallery_cache.py`.
 """
 
 import os
@@ -12,6 +14,7 @@ DOCS = Path(__file__).resolve().parent
 os.environ["PYGPU_TARGET"] = "host"
 sys.path[:0] = [str(DOCS), str(DOCS.parent / "tests" / "support")]
 
+import gallery_cache  # noqa: E402
 import reference_pages  # noqa: E402
 import shown_pages  # noqa: E402
 
@@ -48,7 +51,9 @@ myst_heading_anchors = 3
 
 copybutton_exclude = ".linenos, .gp, .go"
 
-# Every program of the gallery runs at the build; one that fails fails the build.
+# A program of the gallery runs at the build if it, or PyGPU, has changed since the last one; a
+# program that fails fails the build.
+gallery_cache.forget_stale(DOCS / "gallery", gallery_cache.digest(DOCS.parent))
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
     "gallery_dirs": "gallery",

@@ -1,13 +1,16 @@
 """The site: its reference has every public name, and its pages lead to files that exist."""
 
 import collections
+import importlib
 import os
 import re
+import subprocess
 import sys
 import zlib
 from pathlib import Path
 from urllib.parse import unquote
 
+import needs
 import public_api
 import pytest
 
@@ -78,6 +81,76 @@ def test_every_exception_has_a_cause_and_a_remedy():
 def test_every_command_is_on_its_page():
     text = (DOCS / "command_line.md").read_text()
     assert set(re.findall(r"^\| `(\w+)", text, re.M)) == set(COMMANDS)
+
+
+@pytest.fixture
+def gallery_cache(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS))
+    return importlib.import_module("gallery_cache")
+
+
+@pytest.mark.parametrize(
+    ("path", "counts"),
+    [
+        ("PyGPU/new.py", True),
+        ("PyGPU/_compile/new.py", True),
+        ("include/PyGPU/new.h", True),
+        ("src/core/new.cpp", True),
+        ("setup.py", True),
+        ("docs/new.md", False),
+        ("tests/new.py", False),
+        ("PyGPU/_host.so", False),
+    ],
+)
+def test_the_gallery_is_that_of_pygpus_sources(gallery_cache, monkeypatch, tmp_path, path, counts):
+    monkeypatch.setattr(gallery_cache.importlib.metadata, "version", lambda name: "1")
+    before = gallery_cache.digest(tmp_path)
+    file = tmp_path / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("new")
+    assert (gallery_cache.digest(tmp_path) != before) == counts
+    monkeypatch.setattr(gallery_cache.importlib.metadata, "version", lambda name: "2")
+    assert gallery_cache.digest(tmp_path) != before
+
+
+CONF = """
+import sys
+sys.path.insert(0, {docs!r})
+import gallery_cache
+from pathlib import Path
+here = Path({folder!r})
+gallery_cache.forget_stale(here / "gallery", gallery_cache.digest(here))
+extensions = ["sphinx_gallery.gen_gallery"]
+project = "P"
+sphinx_gallery_conf = dict(examples_dirs="programs", gallery_dirs="gallery")
+"""
+
+
+def test_a_second_build_runs_the_programs_that_changed(tmp_path):
+    needs.module("sphinx_gallery")
+    log = tmp_path / "log"
+    for name in ("a", "b"):
+        text = f'"""\nTitle\n=====\n"""\nopen({str(log)!r}, "a").write({name!r})\n'
+        made = tmp_path / "programs" / f"plot_{name}.py"
+        made.parent.mkdir(exist_ok=True)
+        made.write_text(text)
+    (tmp_path / "programs" / "GALLERY_HEADER.rst").write_text("Programs\n========\n")
+    (tmp_path / "index.rst").write_text("P\n=\n\n.. toctree::\n\n   gallery/index\n")
+    (tmp_path / "conf.py").write_text(CONF.format(docs=str(DOCS), folder=str(tmp_path)))
+
+    def ran():
+        log.write_text("")
+        words = [sys.executable, "-m", "sphinx", "-q", str(tmp_path), str(tmp_path / "html")]
+        subprocess.run(words, check=True)
+        return log.read_text()
+
+    assert ran() == "ab" and ran() == ""
+    with open(tmp_path / "programs" / "plot_b.py", "a") as program:
+        program.write("\n#########\n# More.\nx = 1\n")
+    assert ran() == "b"
+    (tmp_path / "PyGPU").mkdir()
+    (tmp_path / "PyGPU" / "new.py").write_text("")
+    assert ran() == "ab" and ran() == ""
 
 
 @pytest.fixture(scope="module")

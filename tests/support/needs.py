@@ -41,6 +41,7 @@ MODULES = {
     "PyInstaller",
     "pybind11",
     "pytensor",
+    "sphinx_gallery",
     "tblib",
 }
 KNOWN = PROGRAMS | COMPILERS | HEADERS | MODULES | {"devices"}  # devices: two or more
