@@ -22,7 +22,7 @@ _REPORT = (
     "report.txt` and send us the file."
 )
 _NO_MEMORY = (
-    "End other programs, or raise the limits that the lines `limits` report: of memory, of "
+    "End other programs, or raise the limits that the checks `limits` report: of memory, of "
     "addresses, of processes and threads."
 )
 _NO_PROCESS = (

@@ -146,7 +146,7 @@ def kernel() -> Iterator[Finding]:
             yield fault(
                 True,
                 f"device {ordinal}: the kernel does not compile: {text}",
-                "Free memory, or raise the limits that the lines `limits` report."
+                "Free memory, or raise the limits that the checks `limits` report."
                 if "killed by signal" in text
                 else "Follow the checks of compilers and headers, then run the command again.",
             )

@@ -87,11 +87,11 @@ def processors(root: str = "") -> Iterator[Finding]:
     if quota >= count:
         yield ok(text)
         return
+    few = f"Set PYGPU_HOST_THREADS={max(1, int(quota))}, or ask" if OWN is None else "Ask"
     yield warn(
-        f"{text}, but the control group {name} has the time of {quota:.1f}: threads on all "
-        "processors are stopped again and again",
-        f"Set {'PYGPU_HOST_THREADS' if OWN is None else 'OMP_NUM_THREADS'}={max(1, int(quota))}, "
-        "or ask for more processors (Docker: --cpus, Slurm: --cpus-per-task).",
+        f"{text}, but the control group {name} limits their time to that of {quota:.1f}: the "
+        "system pauses threads that use more",
+        f"{few} for more processors (Docker: --cpus, Slurm: --cpus-per-task).",
     )
 
 

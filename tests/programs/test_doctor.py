@@ -78,7 +78,7 @@ def test_a_check_that_raises_ends_only_itself():
 
 
 def test_a_reader_that_ends_early():
-    """As ``doctor | head -1``: no traceback."""
+    """No traceback, as of ``doctor | head -1``."""
     reader, writer = os.pipe()
     os.close(reader)
     words = [sys.executable, "-m", "PyGPU", "doctor", "--only", "cache"]

@@ -7,6 +7,7 @@ from doctor_tools import doctor, faults, mounted, the_fault
 
 from PyGPU._doctor import control_groups, limits
 from PyGPU._doctor.findings import Finding
+from PyGPU._doctor.vendors import VENDORS
 
 pytestmark = pytest.mark.no_device
 
@@ -115,7 +116,7 @@ def test_limits_of_a_shell(limit, check, found, remedy):
 
 
 def test_a_small_address_space():
-    """What fails for want of it says so."""
+    """Checks that fail for want of addresses name the limit."""
     rows = faults(doctor(before="ulimit -S -v 200000;", expect=1))
     lost = [row for row in rows if "MemoryError" in row["found"]]
     assert lost and all("`limits`" in row["remedy"] for row in lost)
@@ -180,8 +181,10 @@ def test_processors_of_a_control_group(tmp_path, monkeypatch, line, folder, file
     monkeypatch.setattr(limits, "OWN", None)
     root = with_group(tmp_path, line, folder, **files)
     (found,) = limits.processors(root)
-    assert found.state == "WARN" and "the control group /job has the time of 1.5" in found.found
-    assert "PYGPU_HOST_THREADS=1" in found.remedy
+    assert found.state == "WARN" and "/job limits their time to that of 1.5" in found.found
+    assert found.remedy.startswith("Set PYGPU_HOST_THREADS=1, or ask for more processors")
+    monkeypatch.setattr(limits, "OWN", VENDORS[0])
+    assert next(limits.processors(root)).remedy.startswith("Ask for more processors")
     monkeypatch.setattr(limits.os, "sched_getaffinity", lambda _: {0})
     assert [one.state for one in limits.processors(root)] == ["OK"]
 
