@@ -23,7 +23,7 @@ from PyGPU._compile import (
 )
 from PyGPU._compile import options as _options
 from PyGPU._library.toolchains import Toolchain
-from PyGPU._runtime import CompileError, CompilerMissing, announcements, hooks
+from PyGPU._runtime import CompileError, CompilerMissing, hooks
 
 if TYPE_CHECKING:
     from PyGPU._types import CacheDir
@@ -205,7 +205,11 @@ def _announced(request: Request) -> contextlib.AbstractContextManager[None]:
     """Announce the build of the ``with`` block if it takes long."""
     names = ", ".join(os.path.basename(path) for path in request.sources)
     text = f"{names} for {request.toolchain.name}"
-    return announcements.announced(f"building {text}", f"built {text}")
+    announcements = hooks.loaded("PyGPU._runtime.announcements")  # not for libraries in the cache
+    shown: contextlib.AbstractContextManager[None] = announcements.announced(
+        f"building {text}", f"built {text}"
+    )
+    return shown
 
 
 def built(request: Request) -> tuple[Path, str]:

@@ -19,7 +19,7 @@ from PyGPU._compile.compilers.hip import Hip
 from PyGPU._compile.compilers.host import Host
 from PyGPU._compile.source import includes
 from PyGPU._compile.source.found import Found
-from PyGPU._runtime import announcements, core
+from PyGPU._runtime import core, hooks
 
 __all__ = ["BACKENDS", "Backend", "Request", "build", "compiled", "own"]
 
@@ -148,6 +148,7 @@ def _cached(
     )
     entry = entries.load(kept, name)
     if entry is None:
+        announcements = hooks.loaded("PyGPU._runtime.announcements")  # not for images in the cache
         lines = request.source.count("\n") + 1
         text = f"{request.name} ({lines} lines) for {job.arch or backend.name}"
         with announcements.announced(f"compiling {text}", f"compiled {text}"):
