@@ -2,7 +2,7 @@
 // curand_kernel.h.
 #pragma once
 
-#if __has_include_next(<curand_kernel.h>) && \
+#if __has_include(<curand_globals.h>) && \
     (__has_include(<nv/target>) || __CUDACC_VER_MAJOR__ < 12)
 #include_next <curand.h>
 #else

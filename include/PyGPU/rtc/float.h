@@ -1,6 +1,7 @@
 // Properties of float and double (IEEE 754); on a GPU long double is a double.
 #pragma once
 
+#ifndef DECIMAL_DIG  // libcu++'s <cuda/std/cfloat> defines them as well, since CCCL 3.3
 #define FLT_RADIX 2
 #define FLT_ROUNDS 1
 #define FLT_EVAL_METHOD 0
@@ -31,6 +32,7 @@
 #define DBL_MIN 2.2250738585072014e-308
 #define DBL_EPSILON 2.2204460492503131e-16
 #define DBL_TRUE_MIN 4.9406564584124654e-324
+#endif
 
 #define LDBL_MANT_DIG DBL_MANT_DIG
 #define LDBL_DIG DBL_DIG
