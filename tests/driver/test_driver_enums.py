@@ -121,7 +121,11 @@ HEADERS = """
 @pytest.mark.no_device
 def test_numbers_of_the_driver_are_cudas(tmp_path):
     """Whatever a toolkit is too old or too new to have is left out: few of all names."""
-    lines = [f'static_assert(int({name}) == {number}, "");' for name, number in assertions()]
+    lines = [
+        f'static_assert(int({name}) == {number}, "");'
+        for name, number in assertions()
+        if name != "CU_FUNC_ATTRIBUTE_MAX"  # the number of attributes, which grows: 18 in CUDA 13.5
+    ]
     assert len(lines) > 220
     log = compiled(HEADERS + "\n".join(lines), tmp_path)
     unknown = re.findall(r"error: .(\w+). was not declared", log)
