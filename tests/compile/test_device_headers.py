@@ -33,7 +33,8 @@ def build(target, architecture, source, *extra):
     prefix, options, folders = COMPILERS[target]
     library = needs.compiler(prefix)
     arch = "--gpu-architecture" if target == "cuda" else "--offload-arch"
-    words = [f"{arch}={architecture}", "-std=c++17", *options]
+    standard = [] if any("-std" in word for word in extra) else ["-std=c++17"]  # NVRTC 11 takes one
+    words = [f"{arch}={architecture}", *standard, *options]
     words += [f"-I{headers.folder(folder)}" for folder in folders]
     if target == "cuda":
         words += rtc.toolkit_include_options(prefix)

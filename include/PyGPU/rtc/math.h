@@ -15,15 +15,23 @@
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
 
-// Made from bits, because a literal out of range is an error. So they are constant expressions.
+// Made from bits, because a literal out of range is an error. So they are constant expressions, except
+// under NVRTC of CUDA 11, which has none with these values.
+#if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ < 12
+#define PYGPU_FLOAT(bits) __int_as_float(bits)
+#define PYGPU_DOUBLE(bits) __longlong_as_double(bits)
+#else
+#define PYGPU_FLOAT(bits) __builtin_bit_cast(float, bits)
+#define PYGPU_DOUBLE(bits) __builtin_bit_cast(double, bits)
+#endif
 #ifndef INFINITY
-#define INFINITY __builtin_bit_cast(float, 0x7f800000)
+#define INFINITY PYGPU_FLOAT(0x7f800000)
 #endif
 #ifndef NAN
-#define NAN __builtin_bit_cast(float, 0x7fc00000)
+#define NAN PYGPU_FLOAT(0x7fc00000)
 #endif
-#define HUGE_VALF __builtin_bit_cast(float, 0x7f800000)
-#define HUGE_VAL __builtin_bit_cast(double, 0x7ff0000000000000LL)
+#define HUGE_VALF PYGPU_FLOAT(0x7f800000)
+#define HUGE_VAL PYGPU_DOUBLE(0x7ff0000000000000LL)
 #define HUGE_VALL HUGE_VAL
 #define MAXFLOAT 3.40282347e+38F
 
