@@ -8,10 +8,10 @@ import signal
 from collections.abc import Sequence
 from functools import lru_cache
 
-from PyGPU._compile.compilers import host_lockstep, toolkits
+from PyGPU._compile.compilers import host_lockstep
 from PyGPU._compile.compilers.options import Options
 from PyGPU._compile.source import library_names
-from PyGPU._runtime import PACKAGE, CompileError, CompilerMissing, programs, settings
+from PyGPU._runtime import PACKAGE, CompileError, CompilerMissing, programs, settings, toolkits
 
 #: Flags of strict mode (PYGPU_HOST_STRICT=1), in which each access calls the machine to check it.
 STRICT_FLAGS = (
