@@ -16,19 +16,22 @@ The structures of HIP differ between major versions, so each version has a modul
 _hip6, _hip7. The package loads the module whose libamdhip64 is installed. .ci/wheels builds wheels.
 """
 
+import gzip
 import os
 import re
 import runpy
 import shutil
 import signal
+import tarfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
 import pybind11
-from setuptools import Extension, setup
+from setuptools import Distribution, Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
+from setuptools.command.sdist import sdist
 
 HERE = Path(__file__).resolve().parent
 # Where a parent had this signal ignored, a compiler's failure would read as success.
@@ -307,4 +310,42 @@ class BuildPy(build_py):
             )
 
 
-setup(ext_modules=extensions(), cmdclass={"build_ext": BuildExt, "build_py": BuildPy})
+class SourceArchive(sdist):
+    """Write the same bytes at each build if SOURCE_DATE_EPOCH is set."""
+
+    def make_archive(self, base_name, format, root_dir=None, base_dir=None, **owner):
+        epoch = os.environ.get("SOURCE_DATE_EPOCH")
+        if not epoch or format != "gztar":
+            return super().make_archive(base_name, format, root_dir, base_dir, **owner)
+
+        def neutral(member):
+            member.mtime = int(epoch)
+            member.uid = member.gid = 0
+            member.uname = member.gname = ""
+            member.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644
+            return member
+
+        name = f"{base_name}.tar.gz"
+        stream = gzip.GzipFile(name, "wb", mtime=int(epoch))
+        with stream, tarfile.open(fileobj=stream, mode="w") as archive:
+            archive.add(base_dir, filter=neutral)
+        return name
+
+
+class WithLicence(Distribution):
+    """State the licence as an expression where setuptools has those, since version 77."""
+
+    def parse_config_files(self, *args, **kwargs):
+        super().parse_config_files(*args, **kwargs)
+        if hasattr(self.metadata, "license_expression"):
+            self.metadata.license_expression = "MIT"
+            # The expression replaces the classifier.
+            kept = [one for one in self.metadata.classifiers if not one.startswith("License ::")]
+            self.metadata.classifiers = kept
+
+
+setup(
+    ext_modules=extensions(),
+    distclass=WithLicence,
+    cmdclass={"build_ext": BuildExt, "build_py": BuildPy, "sdist": SourceArchive},
+)
