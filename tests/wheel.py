@@ -85,8 +85,9 @@ def bare():
     try:
         SourceModule(TEXT)
     except PyGPU.errors.CompilerMissing as error:
-        print("a kernel from text:", error)
-        assert "g++" in str(error) and "\n" not in str(error)
+        reason, command_line = str(error).splitlines()
+        print("a kernel from text:", reason)
+        assert "apt-get install g++" in reason and "g++" in command_line
     else:
         raise AssertionError("a compiler was found")
 

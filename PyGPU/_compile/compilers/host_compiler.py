@@ -66,7 +66,8 @@ def _find(asked: str | None, path: str) -> str:
     raise CompilerMissing(
         "kernels of the host target need a C++ compiler, and "
         + (f"PYGPU_HOST_CXX={asked} is not found." if asked else _none_on(path))
-        + " Install g++, or name a compiler in PYGPU_HOST_CXX.",
+        + " Install g++ (Debian, Ubuntu: apt-get install g++), or name a compiler in "
+        "PYGPU_HOST_CXX.",
         [asked or "g++"],
     )
 
