@@ -234,7 +234,8 @@ def _load_version(target: str, names: Sequence[str]) -> ModuleType:
     wanted = [f"{LIBRARIES[target]}.{name[len(target) + 1 :]}" for name in names]
     absent = tuple(f"{library}: cannot open shared object file" for library in wanted)
     others = [reason for reason in reasons if not reason.startswith(absent)]
-    raise ImportError("; ".join([f"none of {', '.join(wanted)} is found", *others]))
+    message = f"none of {', '.join(wanted)} is found; install ROCm, or name its folder in ROCM_PATH"
+    raise ImportError("; ".join([message, *others]))
 
 
 def _libraries(target: str, names: Sequence[str]) -> Iterator[tuple[str, str | None]]:
