@@ -1,4 +1,4 @@
-"""What setup.py builds a wheel from, and the version, which is written in one place."""
+"""Extensions of a wheel, and the version, which is written in one place."""
 
 import os
 import re
@@ -95,7 +95,7 @@ def test_the_version_is_written_in_one_place():
 
 
 def test_each_python_that_is_tried_has_a_classifier():
-    """Those that .ci/wheels builds for, and those below the newest that no Debian has."""
+    """pyproject.toml has a classifier for each Python that .ci/wheels names."""
     script = (ROOT / ".ci" / "wheels").read_text()
     tried = {f"3.{minor}" for minor in re.findall(r"python3\.(\d+)", script)}
     assert tried, "the script names no Python"
