@@ -167,4 +167,5 @@ def test_the_loaded_library_is_read_from_the_process():
     """The real functions, which the other tests replace."""
     assert targets.ctypes is ctypes
     assert targets.runtime_library("host") is None
-    assert targets.core.__name__ == f"PyGPU.{targets.modules(PyGPU.target)[0]}"
+    names = [f"PyGPU.{name}" for name in targets.modules(PyGPU.target)]
+    assert targets.core.__name__ in names
