@@ -8,21 +8,30 @@ variable PYBIND_GPU_TARGET chooses:
     cuda          cuda and host; an error without a CUDA toolkit
     gfx908        hip and host, for these AMD architectures (comma-separated); an error without HIP
     all           host and whatever is found
+    wheel         host, cuda, and hip once for each folder of PYGPU_HIP_ROOTS; an error if one is
+                  missing
+
+PYGPU_HIP_ROOTS=/a:/b names folders with HIP's headers and library, each of another major version.
+The structures of HIP differ between major versions, so each version has a module of its own: _hip5,
+_hip6, _hip7. The package loads the module whose libamdhip64 is installed. .ci/wheels builds wheels.
 """
 
+import gzip
 import os
 import re
 import runpy
 import shutil
 import signal
+import tarfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
 import pybind11
-from setuptools import Extension, setup
+from setuptools import Distribution, Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
+from setuptools.command.sdist import sdist
 
 HERE = Path(__file__).resolve().parent
 # Where a parent had this signal ignored, a compiler's failure would read as success.
@@ -71,9 +80,7 @@ UNITS = [
     ["src/core/runtime", "src/core/arrays"],
 ]
 # The search at run time is the search of the build; the package is not built yet.
-TOOLKITS = SimpleNamespace(
-    **runpy.run_path(str(HERE / "PyGPU" / "_compile" / "compilers" / "toolkits.py"))
-)
+TOOLKITS = SimpleNamespace(**runpy.run_path(str(HERE / "PyGPU" / "_runtime" / "toolkits.py")))
 LINK = [*([] if HAS_SYMBOLS else ["-Wl,-s"]), "-Wl,--as-needed"]
 
 
@@ -94,11 +101,12 @@ def cuda_extension():
     )
 
 
+# pip wheels have no links, so their library has its version in its name alone.
+HIP_FILES = ["hip/hip_runtime_api.h"], ["libamdhip64.so", "libamdhip64.so.[0-9]"]
+
+
 def hip_extension(architectures):
-    # pip wheels have no links, so their library has its version in its name alone.
-    found = TOOLKITS.for_build(
-        TOOLKITS.ROCM, ["hip/hip_runtime_api.h"], ["libamdhip64.so", "libamdhip64.so.[0-9]"]
-    )
+    found = TOOLKITS.for_build(TOOLKITS.ROCM, *HIP_FILES)
     is_of_system = found.root == "/usr"
     return target_extension(
         "hip",
@@ -108,6 +116,31 @@ def hip_extension(architectures):
         runtime_library_dirs=[] if is_of_system else [str(Path(found.library).parent)],
         libraries=["pthread"],
     )
+
+
+def hip_extensions_of_wheel():
+    """One extension for each major version of HIP; the running program searches for the library."""
+    roots = [root for root in os.environ.get("PYGPU_HIP_ROOTS", "").split(os.pathsep) if root]
+    if not roots:
+        raise TOOLKITS.NotFound("the variable PYGPU_HIP_ROOTS, which names folders of HIP")
+    extensions = {}
+    for root in roots:
+        found = TOOLKITS.for_build(TOOLKITS.ROCM, *HIP_FILES, root=root)
+        version = Path(found.include_dirs[0], "hip", "hip_version.h").read_text()
+        name = "_hip" + re.search(r"HIP_VERSION_MAJOR (\d+)", version).group(1)
+        if name in extensions:
+            raise SystemExit(
+                f"PYGPU_HIP_ROOTS={os.environ['PYGPU_HIP_ROOTS']!r}: two folders have HIP "
+                f"{name[4:]}, expected one folder for each major version"
+            )
+        extensions[name] = target_extension(
+            "hip",
+            module=name,
+            include_dirs=found.include_dirs,
+            extra_objects=[found.library],
+            libraries=["pthread"],
+        )
+    return list(extensions.values())
 
 
 def host_extensions():
@@ -126,13 +159,16 @@ def host_extensions():
     return [machine, host]
 
 
-def target_extension(target, macros=(), include_dirs=(), extra_link_args=(), **options):
+def target_extension(
+    target, module=None, macros=(), include_dirs=(), extra_link_args=(), **options
+):
+    module = module or f"_{target}"
     return Extension(
-        f"PyGPU._{target}",
+        f"PyGPU.{module}",
         CORE_SOURCES,
         define_macros=[
             (f"PYGPU_TARGET_{target.upper()}", None),
-            ("PYGPU_MODULE", f"_{target}"),
+            ("PYGPU_MODULE", module),
             ("PYGPU_VERSION", f'"{version()}"'),
             *([("PYGPU_RUNTIME_ALONE", None)] if PARTS == "runtime" else []),
             *macros,
@@ -151,21 +187,23 @@ def version():
 
 
 def wanted_targets(asked):
-    """{target: how to find it}, and whether it is an error if one is not found."""
+    """{target: how to find its extensions}, and whether it is an error if one is not found."""
     # Names of rocminfo and of compilers: gfx90a:sramecc+:xnack-, gfx9-4-generic.
     architecture = r"gfx[0-9a-f]+(-[0-9]+)*(-generic)?(:[a-z]+[+-])*"
     if re.fullmatch(rf"{architecture}(,{architecture})*", asked):
-        return {"hip": lambda: hip_extension(asked)}, True
+        return {"hip": lambda: [hip_extension(asked)]}, True
+    cuda = {"cuda": lambda: [cuda_extension()]}
     choices = {
-        "": ({"cuda": cuda_extension}, False),
+        "": (cuda, False),
         "host": ({}, True),
-        "cuda": ({"cuda": cuda_extension}, True),
-        "all": ({"cuda": cuda_extension, "hip": lambda: hip_extension("")}, False),
+        "cuda": (cuda, True),
+        "all": ({**cuda, "hip": lambda: [hip_extension("")]}, False),
+        "wheel": ({**cuda, "hip": hip_extensions_of_wheel}, True),
     }
     if asked not in choices:
         raise SystemExit(
-            f"PYBIND_GPU_TARGET={asked!r}: expected host, cuda, all, or AMD architectures such as "
-            "gfx908 or gfx908,gfx90a"
+            f"PYBIND_GPU_TARGET={asked!r}: expected host, cuda, all, wheel, or AMD "
+            "architectures such as gfx908 or gfx908,gfx90a"
         )
     return choices[asked]
 
@@ -174,9 +212,9 @@ def extensions():
     asked = os.environ.get("PYBIND_GPU_TARGET", "").strip().lower()
     finders, required = wanted_targets(asked)
     found = host_extensions()
-    for target, find_extension in finders.items():
+    for target, find_extensions in finders.items():
         try:
-            found.append(find_extension())
+            found += find_extensions()
         except TOOLKITS.Misnamed as error:
             raise SystemExit(f"PyGPU: the {target} target: {error}") from None
         except TOOLKITS.NotFound as missing:
@@ -272,4 +310,42 @@ class BuildPy(build_py):
             )
 
 
-setup(ext_modules=extensions(), cmdclass={"build_ext": BuildExt, "build_py": BuildPy})
+class SourceArchive(sdist):
+    """Write the same bytes at each build if SOURCE_DATE_EPOCH is set."""
+
+    def make_archive(self, base_name, format, root_dir=None, base_dir=None, **owner):
+        epoch = os.environ.get("SOURCE_DATE_EPOCH")
+        if not epoch or format != "gztar":
+            return super().make_archive(base_name, format, root_dir, base_dir, **owner)
+
+        def neutral(member):
+            member.mtime = int(epoch)
+            member.uid = member.gid = 0
+            member.uname = member.gname = ""
+            member.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644
+            return member
+
+        name = f"{base_name}.tar.gz"
+        stream = gzip.GzipFile(name, "wb", mtime=int(epoch))
+        with stream, tarfile.open(fileobj=stream, mode="w") as archive:
+            archive.add(base_dir, filter=neutral)
+        return name
+
+
+class WithLicence(Distribution):
+    """State the licence as an expression where setuptools has those, since version 77."""
+
+    def parse_config_files(self, *args, **kwargs):
+        super().parse_config_files(*args, **kwargs)
+        if hasattr(self.metadata, "license_expression"):
+            self.metadata.license_expression = "MIT"
+            # The expression replaces the classifier.
+            kept = [one for one in self.metadata.classifiers if not one.startswith("License ::")]
+            self.metadata.classifiers = kept
+
+
+setup(
+    ext_modules=extensions(),
+    distclass=WithLicence,
+    cmdclass={"build_ext": BuildExt, "build_py": BuildPy, "sdist": SourceArchive},
+)

@@ -28,7 +28,6 @@ DEFERRED = {
     "link": "compilers",
     "options": "compilers",
     "rtc": "compilers",
-    "toolkits": "compilers",
     "c_names": "source",
     "child_launches": "source",
     "dynamic_shared": "source",

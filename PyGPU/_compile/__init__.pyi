@@ -19,7 +19,6 @@ from PyGPU._compile.compilers import libraries as libraries
 from PyGPU._compile.compilers import link as link
 from PyGPU._compile.compilers import options as options
 from PyGPU._compile.compilers import rtc as rtc
-from PyGPU._compile.compilers import toolkits as toolkits
 from PyGPU._compile.source import c_names as c_names
 from PyGPU._compile.source import child_launches as child_launches
 from PyGPU._compile.source import dynamic_shared as dynamic_shared

@@ -23,7 +23,7 @@ def versions() -> Iterator[Finding]:
         yield of_error(OWN is None, error)
         return
     if "does not run" in text or "no end within" in text:
-        yield fault(OWN is None, text, "Install g++, or name a compiler in PYGPU_HOST_CXX.")
+        yield fault(OWN is None, text, host_compiler.REMEDY)
     else:
         yield ok(text.partition("; ")[0])
 

@@ -9,10 +9,9 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from PyGPU._compile import toolkits
 from PyGPU._doctor.findings import Finding, ok, warn
 from PyGPU._doctor.vendors import OWN, Vendor
-from PyGPU._runtime import programs
+from PyGPU._runtime import programs, toolkits
 
 # Variables that switch the support of device memory on, in Cray MPICH, MVAPICH and Intel MPI.
 _SWITCHES = ("MPICH_GPU_SUPPORT_ENABLED", "MV2_USE_CUDA", "MV2_USE_ROCM", "I_MPI_OFFLOAD")

@@ -11,7 +11,10 @@ from PyGPU._doctor.vendors import VENDORS, Vendor
 from PyGPU._runtime import capabilities, settings, targets
 
 # Variables of the build and of the tests.
-_OTHERS = ("PYGPU_PARTS", "PYGPU_ARCHITECTURES", "PYGPU_REQUIRE", "PYGPU_HYPOTHESIS")
+_OTHERS = (
+    *("PYGPU_PARTS", "PYGPU_ARCHITECTURES", "PYGPU_HIP_ROOTS"),
+    *("PYGPU_REQUIRE", "PYGPU_HYPOTHESIS"),
+)
 
 
 def choice() -> Iterator[Finding]:

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from PyGPU._compile import toolkits
-from PyGPU._runtime import capabilities, programs, targets
+from PyGPU._runtime import capabilities, programs, targets, toolkits
 
 _VARIABLES = re.compile(
     r"(HIP|HIPCC|HIPRTC|ROCR|ROCM|HSA|HCC|GPU|AMD|AMDGPU|CUDA|NVIDIA|NVCC|PYGPU|PYCUDA|MPICH_GPU)(_.*)?"

@@ -13,6 +13,7 @@ import importlib.util
 import os
 import re
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -38,9 +39,24 @@ class HostFallbackWarning(UserWarning):
     """
 
 
+#: Major versions of a vendor's library, the newest first. A wheel has a module for each, such as
+#: ``_hip7``; a build from source has one module for the version of its toolkit, ``_hip``.
+VERSIONS = {"hip": ("7", "6", "5")}
+#: A vendor's library, without its version.
+LIBRARIES = {"cuda": "libcuda.so", "hip": "libamdhip64.so"}
+
+
+def modules(target: str) -> list[str]:
+    """Return the names of a target's compiled modules in this installation."""
+    plain = f"_{target}"
+    versioned = [plain + version for version in VERSIONS.get(target, ())]
+    found = [name for name in (plain, *versioned) if importlib.util.find_spec(f"PyGPU.{name}")]
+    return [plain] if plain in found else found
+
+
 def is_built(target: str) -> bool:
     """Report whether this installation has the target."""
-    return importlib.util.find_spec(f"PyGPU._{target}") is not None
+    return bool(modules(target))
 
 
 # Values of the visibility variables with at least one device. Runtimes discard an invalid entry and
@@ -166,7 +182,7 @@ def runtime_library(target: str) -> str | None:
 
     An example is ``libamdhip64.so.6``.
     """
-    name = {"cuda": "libcuda.so", "hip": "libamdhip64.so"}.get(target)
+    name = LIBRARIES.get(target)
     try:
         with open("/proc/self/maps") as maps:
             paths = {line.split(maxsplit=5)[-1].strip() for line in maps}
@@ -192,8 +208,61 @@ def _require_main_interpreter() -> None:
 
 
 def load(target: str) -> ModuleType:
-    """Import and return the compiled module of a target."""
-    return importlib.import_module(f"PyGPU._{target}")
+    """Import and return the compiled module of a target.
+
+    Raises
+    ------
+    ImportError
+        If the vendor's library is missing.
+    """
+    found = modules(target)
+    if found == [f"_{target}"]:
+        return importlib.import_module(f"PyGPU._{target}")
+    return _load_version(target, found)
+
+
+def _load_version(target: str, names: Sequence[str]) -> ModuleType:
+    """Import the first module of a target whose version of the vendor's library loads."""
+    reasons: dict[str, None] = {}
+    for name, library in _libraries(target, names):
+        try:
+            if library:
+                ctypes.CDLL(library)  # which the module then needs by the same SONAME
+            return importlib.import_module(f"PyGPU.{name}")
+        except (ImportError, OSError) as error:
+            reasons[str(error)] = None
+    wanted = [f"{LIBRARIES[target]}.{name[len(target) + 1 :]}" for name in names]
+    absent = tuple(f"{library}: cannot open shared object file" for library in wanted)
+    others = [reason for reason in reasons if not reason.startswith(absent)]
+    message = f"none of {', '.join(wanted)} is found; install ROCm, or name its folder in ROCM_PATH"
+    raise ImportError("; ".join([message, *others]))
+
+
+def _libraries(target: str, names: Sequence[str]) -> Iterator[tuple[str, str | None]]:
+    """Yield a target's modules with the vendor's library of each, the likeliest first.
+
+    The library is None where the loader finds it: by LD_LIBRARY_PATH or in its own folders.
+    """
+    stem = LIBRARIES[target]
+    versions = {name: name[len(target) + 1 :] for name in names}
+    # A second version in one process would have devices and memory of its own.
+    loaded = os.path.basename(runtime_library(target) or "")
+    yield from ((one, None) for one in names if f"{loaded}.".startswith(f"{stem}.{versions[one]}."))
+    toolkits = importlib.import_module("PyGPU._runtime.toolkits")
+    subfolders = toolkits.library_subfolders()
+
+    def found(toolkit: Sequence[str]) -> Iterator[tuple[str, str | None]]:
+        for folder in toolkits.below(toolkit, subfolders):
+            for name, version in versions.items():
+                path = os.path.join(folder, f"{stem}.{version}")
+                if os.path.exists(path):
+                    yield name, path
+
+    named = toolkits.named(toolkits.ROCM)
+    yield from found(named[1]) if named else ()
+    yield from ((name, None) for name in names)
+    for toolkit in toolkits.toolkits(toolkits.ROCM):
+        yield from found(toolkit)
 
 
 def _remedy() -> str:

@@ -11,9 +11,10 @@ import needs
 import pytest
 
 from PyGPU import errors
-from PyGPU._compile import libraries, rtc, toolkits
+from PyGPU._compile import libraries, rtc
 from PyGPU._compile.compilers import cuda, device_link
 from PyGPU._random import curand
+from PyGPU._runtime import toolkits
 
 pytestmark = pytest.mark.no_device
 

@@ -6,6 +6,7 @@ import needs
 import pytest
 from doctor_tools import doctor, made, the_fault
 
+from PyGPU._compile import host_compiler
 from PyGPU._doctor import compilers, devices, libraries, mpi, runtime
 from PyGPU._doctor.findings import Finding, of_error
 from PyGPU._doctor.vendors import VENDORS
@@ -82,7 +83,7 @@ def test_no_compiler(environment, cause):
     for name in ("compilers.versions", "devices.kernel"):
         row = the_fault(doctor("--only", name, expect=1, **environment))
         assert cause in row["found"] and row["state"] == "FAIL"
-        assert row["remedy"] == "Install g++, or name a compiler in PYGPU_HOST_CXX."
+        assert row["remedy"] == host_compiler.REMEDY
 
 
 def test_a_compiler_that_does_not_work(tmp_path):

@@ -8,11 +8,13 @@ import signal
 from collections.abc import Sequence
 from functools import lru_cache
 
-from PyGPU._compile.compilers import host_lockstep, toolkits
+from PyGPU._compile.compilers import host_lockstep
 from PyGPU._compile.compilers.options import Options
 from PyGPU._compile.source import library_names
-from PyGPU._runtime import PACKAGE, CompileError, CompilerMissing, programs, settings
+from PyGPU._runtime import PACKAGE, CompileError, CompilerMissing, programs, settings, toolkits
 
+#: Remedy for a compiler that is missing or does not run.
+REMEDY = "Install g++ (Debian, Ubuntu: apt-get install g++), or name a compiler in PYGPU_HOST_CXX."
 #: Flags of strict mode (PYGPU_HOST_STRICT=1), in which each access calls the machine to check it.
 STRICT_FLAGS = (
     "-fsanitize=kernel-address",
@@ -66,7 +68,7 @@ def _find(asked: str | None, path: str) -> str:
     raise CompilerMissing(
         "kernels of the host target need a C++ compiler, and "
         + (f"PYGPU_HOST_CXX={asked} is not found." if asked else _none_on(path))
-        + " Install g++, or name a compiler in PYGPU_HOST_CXX.",
+        + f" {REMEDY}",
         [asked or "g++"],
     )
 

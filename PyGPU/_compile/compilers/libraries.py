@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from PyGPU._compile.compilers import toolkits
-from PyGPU._runtime import CompilerMissing
+from PyGPU._runtime import CompilerMissing, toolkits
 
 #: The vendors by the prefixes of their run-time compilers.
 VENDORS = {"nvrtc": toolkits.CUDA, "hiprtc": toolkits.ROCM}

@@ -147,8 +147,8 @@ def toolkits(vendor: Vendor) -> list[tuple[str, ...]]:
     return list(dict.fromkeys(found))
 
 
-def _below(toolkit: Iterable[str], subfolders: Iterable[str]) -> list[str]:
-    """Return the folders of this name that exist."""
+def below(toolkit: Iterable[str], subfolders: Iterable[str]) -> list[str]:
+    """Return the subfolders of a toolkit that exist."""
     subfolders = list(subfolders)
     paths = [os.path.join(root, sub) for root in toolkit for sub in subfolders]
     return [path for path in paths if os.path.isdir(path)]
@@ -175,7 +175,7 @@ def check_named(vendor: Vendor, files: Iterable[str] = (), subfolders: Iterable[
     if not os.path.isdir(toolkit[0]):
         raise Misnamed(f"{start}: there is no such folder; {end}")
     files, subfolders = list(files), list(subfolders)
-    for folder in _below(toolkit, subfolders):
+    for folder in below(toolkit, subfolders):
         if any(glob.glob(os.path.join(glob.escape(folder), file)) for file in files):
             return
     if files:
@@ -193,7 +193,7 @@ def folders(vendor: Vendor, subfolders: Iterable[str]) -> list[str]:
     """
     check_named(vendor)
     subfolders = list(subfolders)
-    found = [path for toolkit in toolkits(vendor) for path in _below(toolkit, subfolders)]
+    found = [path for toolkit in toolkits(vendor) for path in below(toolkit, subfolders)]
     return list(dict.fromkeys(found))
 
 
@@ -204,7 +204,7 @@ def near(vendor: Vendor, path: str, subfolders: Iterable[str]) -> list[str]:
         parents.append(os.path.dirname(parents[-1]))
     subfolders = list(subfolders)
     siblings = [one for parent in parents for one in _with_siblings(vendor, parent)[1:]]
-    return list(dict.fromkeys(_below([*parents, *siblings], subfolders)))
+    return list(dict.fromkeys(below([*parents, *siblings], subfolders)))
 
 
 def program(vendor: Vendor) -> str:
@@ -223,7 +223,7 @@ def program(vendor: Vendor) -> str:
         bins = folders(vendor, ["bin"])
         path = os.pathsep.join([os.environ.get("PATH", os.defpath), *bins])
     else:
-        path = os.pathsep.join(_below(chosen[1], ["bin"]))
+        path = os.pathsep.join(below(chosen[1], ["bin"]))
     found = program_on(path, vendor.program)
     if found is None and chosen is not None:
         raise Misnamed(
@@ -252,7 +252,9 @@ class Build(NamedTuple):
     include_dirs: Sequence[str]
 
 
-def for_build(vendor: Vendor, headers: Sequence[str], libraries: Sequence[str]) -> Build:
+def for_build(
+    vendor: Vendor, headers: Sequence[str], libraries: Sequence[str], root: str | None = None
+) -> Build:
     """Return the first toolkit that has all headers and a library.
 
     Parameters
@@ -263,6 +265,8 @@ def for_build(vendor: Vendor, headers: Sequence[str], libraries: Sequence[str]) 
         Headers, such as ``"hip/hip_runtime_api.h"``.
     libraries : sequence of str
         Patterns of the library's file, the preferred first.
+    root : str, optional
+        Root of the only toolkit to use; by default the toolkits are searched for.
 
     Raises
     ------
@@ -271,17 +275,19 @@ def for_build(vendor: Vendor, headers: Sequence[str], libraries: Sequence[str]) 
     NotFound
         If no toolkit has all.
     """
-    for header in headers:
-        check_named(vendor, [header], header_subfolders())
-    check_named(vendor, libraries, library_subfolders())
+    if root is None:
+        for header in headers:
+            check_named(vendor, [header], header_subfolders())
+        check_named(vendor, libraries, library_subfolders())
+    searched = [(root,)] if root else toolkits(vendor)
     incomplete = []
-    for toolkit in toolkits(vendor):
-        where = _below(toolkit, header_subfolders())
+    for toolkit in searched:
+        where = below(toolkit, header_subfolders())
         holders = [holder(where, header) for header in headers]
         found = [
             path
             for pattern in libraries
-            for folder in _below(toolkit, library_subfolders())
+            for folder in below(toolkit, library_subfolders())
             for path in sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))
         ]
         if all(holders) and found:
@@ -292,7 +298,7 @@ def for_build(vendor: Vendor, headers: Sequence[str], libraries: Sequence[str]) 
         absent += [] if found else libraries[:1]
         if len(absent) <= len(headers):
             incomplete.append(f"{toolkit[0]} has no {' and no '.join(absent)}")
-    roots = [root for toolkit in toolkits(vendor) for root in toolkit]
+    roots = [root for toolkit in searched for root in toolkit]
     wanted = ", ".join([*headers, libraries[0]])
     raise NotFound("; ".join([f"{wanted} in one of {', '.join(roots)}", *incomplete]))
 
