@@ -72,13 +72,16 @@ QUICK = [
     *("-fpartial-inlining", "-fstrict-aliasing", "-fipa-cp", "-fipa-sra"),
 ]
 # Folders whose sources are compiled at once, those that take longest first.
-UNITS = [
-    ["src/python", "src/python/binding", "src/python/runtime", "src/python/exchange"],
-    ["src/python/array"],
-    ["src/host"],
-    ["src/python/launch"],
-    ["src/core/runtime", "src/core/arrays"],
-]
+UNITS = {
+    "array": ["src/python/array"],
+    "calls": ["src/python/runtime", "src/python/exchange"],
+    "machine": ["src/host"],
+    "launch": ["src/python", "src/python/binding", "src/python/launch"],
+    "core": ["src/core/runtime", "src/core/arrays"],
+}
+# Units that are small instead of quick: the low level's calls take less time than the runtime's
+# functions that they call.
+SMALL = {"calls"}
 # The search at run time is the search of the build; the package is not built yet.
 TOOLKITS = SimpleNamespace(**runpy.run_path(str(HERE / "PyGPU" / "_runtime" / "toolkits.py")))
 LINK = [*([] if HAS_SYMBOLS else ["-Wl,-s"]), "-Wl,--as-needed"]
@@ -263,11 +266,11 @@ class BuildExt(build_ext):
         The sources of some folders are one unit, for reading headers takes most of a file's time.
         """
         units = []
-        for folders in UNITS:
+        for name, folders in UNITS.items():
             for ext in self.extensions:
                 inside = [source for source in ext.sources if str(Path(source).parent) in folders]
                 if inside:
-                    unit = Path(self.build_temp, ext.name, f"{Path(folders[0]).name}.cpp")
+                    unit = Path(self.build_temp, ext.name, f"{name}.cpp")
                     unit.parent.mkdir(parents=True, exist_ok=True)
                     unit.write_text("".join(f'#include "{HERE / source}"\n' for source in inside))
                     units.append((ext, str(unit)))
@@ -275,12 +278,14 @@ class BuildExt(build_ext):
 
     def compile(self, ext, source):
         is_gnu = re.search(r"\bg\+\+", " ".join(self.compiler.compiler_cxx))
+        is_small = Path(source).stem in SMALL
+        optimize = ["-Os"] if is_small else QUICK if is_gnu else ["-O2"]
         (made,) = self.compiler.compile(
             [source],
             output_dir=str(Path(self.build_temp, ext.name)),
             macros=ext.define_macros,
             include_dirs=ext.include_dirs,
-            extra_postargs=[*(QUICK if is_gnu else ["-O2"]), *ext.extra_compile_args],
+            extra_postargs=[*optimize, *ext.extra_compile_args],
         )
         return made
 
