@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -47,13 +48,24 @@ int shared_limit(const PyGPUHostKernel* kernel) {
 
 std::atomic<std::size_t> loaded_modules{0};
 
+bool is_file_of(const std::string& path, int descriptor) {
+  struct stat named, open;
+  return stat(path.c_str(), &named) == 0 && fstat(descriptor, &open) == 0 &&
+         named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+}
+
 // Return a new path to the file behind `descriptor`. The dynamic loader treats equal paths as the
 // same library, so every call needs another spelling: "./" and ".//" encode the bits of a counter.
+// A debugger opens the path too, to read symbols: "self" would be the debugger, and the file one of
+// its own, perhaps a pipe that it reads forever.
 std::string fresh_path(int descriptor) {
   static std::atomic<unsigned> counter{0};
-  std::string path = "/proc/self/fd/";
+  const std::string name = std::to_string(descriptor);
+  std::string path = "/proc/" + std::to_string(getpid()) + "/fd/";
+  // /proc may belong to another pid namespace, in which this number is another process's.
+  if (!is_file_of(path + name, descriptor)) path = "/proc/self/fd/";
   for (unsigned bits = ++counter; bits; bits >>= 1) path += bits & 1 ? ".//" : "./";
-  return path + std::to_string(descriptor);
+  return path + name;
 }
 
 std::size_t image_bytes(const char* image) {
