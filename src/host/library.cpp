@@ -24,9 +24,14 @@
 #include "order.h"
 
 struct PyGPUHostLibrary {
-  void* handle;                      // result of dlopen
-  const PyGPUHostKernel* rows;       // ends with a row whose name is null
-  std::set<std::uintptr_t> globals;  // addresses that are in the machine's memory table
+  void* handle = nullptr;                 // result of dlopen
+  const PyGPUHostKernel* rows = nullptr;  // ends with a row whose name is null
+  std::set<std::uintptr_t> globals;       // addresses that are in the machine's memory table
+  int descriptor = -1;                    // of an image with debug information, open for debuggers
+
+  ~PyGPUHostLibrary() {
+    if (descriptor >= 0) close(descriptor);
+  }
 };
 
 namespace PyGPU::host {
@@ -74,20 +79,25 @@ std::size_t image_bytes(const char* image) {
   return header.e_shoff + std::size_t(header.e_shnum) * header.e_shentsize;
 }
 
-void* open_image(const char* image) {
+// Load an image into `library`. Its handle is null if that failed.
+void open_image(PyGPUHostLibrary& library, const char* image) {
   const int descriptor = memfd_create("PyGPU kernels", MFD_CLOEXEC);
-  if (descriptor < 0) return nullptr;
-  std::size_t left = image_bytes(image);
-  while (left > 0) {
-    const ssize_t written = write(descriptor, image, left);
+  if (descriptor < 0) return;
+  const std::size_t nbytes = image_bytes(image);
+  std::size_t done = 0;
+  while (done < nbytes) {
+    const ssize_t written = write(descriptor, image + done, nbytes - done);
     if (written <= 0) break;
-    image += written;
-    left -= std::size_t(written);
+    done += std::size_t(written);
   }
-  void* const handle =
-      left ? nullptr : dlopen(fresh_path(descriptor).c_str(), RTLD_NOW | RTLD_LOCAL);
-  close(descriptor);
-  return handle;
+  if (done == nbytes)
+    library.handle = dlopen(fresh_path(descriptor).c_str(), RTLD_NOW | RTLD_LOCAL);
+  // A debugger opens the file when it needs more of the debug information.
+  constexpr char section[] = ".debug_info";
+  if (library.handle && memmem(image, nbytes, section, sizeof section))
+    library.descriptor = descriptor;
+  else
+    close(descriptor);
 }
 
 // Registers per thread that are reported. Programs divide by this number. 32 allows the largest
@@ -166,7 +176,8 @@ cudaError_t cudaHostLoadModule(cudaLibrary_t* module, const void* image, char* l
                       "the image is not a shared library compiled for the host target");
       return cudaErrorInvalidKernelImage;
     }
-    std::unique_ptr<PyGPUHostLibrary> library(new PyGPUHostLibrary{open_image(bytes), nullptr, {}});
+    auto library = std::make_unique<PyGPUHostLibrary>();
+    open_image(*library, bytes);
     if (library->handle)
       library->rows =
           static_cast<const PyGPUHostKernel*>(dlsym(library->handle, "PyGPU_host_names"));

@@ -27,7 +27,8 @@ def test_gdb_stops_in_a_kernel(tmp_path):
     gdb = needs.program("gdb")
     script = tmp_path / "script.py"
     script.write_text(PROGRAM)
-    steps = ["set breakpoint pending on", "break mark", "run", "print n + 1", "delete", "continue"]
+    steps = ["set breakpoint pending on", "break mark", "run", "print n + 1", "backtrace 2"]
+    steps += ["print/d PyGPU_host_thread.block_dim.x", "delete", "continue"]
     words = [word for step in steps for word in ("-ex", step)]
     done = subprocess.run(
         [gdb, "-q", "-nx", "-batch", *words]
@@ -36,9 +37,10 @@ def test_gdb_stops_in_a_kernel(tmp_path):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=180,
     )
     if "ptrace: Operation not permitted" in done.stdout + done.stderr:
         pytest.skip("this machine forbids debuggers: ptrace is not permitted")
     assert "$1 = 42" in done.stdout, done.stdout + done.stderr
+    assert "$2 = 4" in done.stdout and "BFD: reopening" not in done.stderr
     assert "result [41 41 41 41]" in done.stdout

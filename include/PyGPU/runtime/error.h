@@ -23,7 +23,7 @@ struct Status {
 
 // Return the status of a code that a library's call returned or left in the runtime. The detail of
 // a kernel's fault is the host machine's report of kernel, block and thread; GPUs have none.
-Status reported_status(cudaError_t code);
+Status reported(cudaError_t code);
 
 class DeviceError : public std::runtime_error {
  public:

@@ -18,7 +18,7 @@ std::atomic<bool> in_forked_child{false};
 
 }  // namespace
 
-Status reported_status(cudaError_t code) {
+Status reported(cudaError_t code) {
   const int number = code;  // illegal address, failed assertion, launch failure: CUDA's and HIP's
   const bool is_fault = number == 700 || number == 710 || number == 719;
   return {code, is_fault ? last_report() : ""};
@@ -38,7 +38,7 @@ void throw_unread_error() {
                  cudaGetErrorString(left));
     return;
   }
-  std::string detail = reported_status(left).detail;
+  std::string detail = reported(left).detail;
   if (!detail.empty()) detail += "; ";
   throw DeviceError("an earlier call outside PyGPU",
                     {left, detail + "another library left this error unread, perhaps of a launch; "
