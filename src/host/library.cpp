@@ -28,10 +28,6 @@ struct PyGPUHostLibrary {
   const PyGPUHostKernel* rows = nullptr;  // ends with a row whose name is null
   std::set<std::uintptr_t> globals;       // addresses that are in the machine's memory table
   int descriptor = -1;                    // of an image with debug information, open for debuggers
-
-  ~PyGPUHostLibrary() {
-    if (descriptor >= 0) close(descriptor);
-  }
 };
 
 namespace PyGPU::host {
@@ -98,6 +94,11 @@ void open_image(PyGPUHostLibrary& library, const char* image) {
     library.descriptor = descriptor;
   else
     close(descriptor);
+}
+
+void close_image(const PyGPUHostLibrary& library) {
+  if (library.handle) dlclose(library.handle);
+  if (library.descriptor >= 0) close(library.descriptor);
 }
 
 // Registers per thread that are reported. Programs divide by this number. 32 allows the largest
@@ -184,7 +185,7 @@ cudaError_t cudaHostLoadModule(cudaLibrary_t* module, const void* image, char* l
     if (!library->rows) {
       const char* why = dlerror();
       if (log) std::snprintf(log, log_bytes, "%s", why ? why : "the image is damaged");
-      if (library->handle) dlclose(library->handle);
+      close_image(*library);
       return cudaErrorInvalidKernelImage;
     }
     *module = library.release();
@@ -204,7 +205,7 @@ cudaError_t cudaHostUnloadModule(cudaLibrary_t module) {
     }
     // Other threads may run kernels of the module, on any device.
     return release_after(Item::Scope::everything, 0, [module] {
-      dlclose(module->handle);
+      close_image(*module);
       delete module;
       --loaded_modules;
     });
