@@ -111,7 +111,8 @@ def test_a_fault_that_nobody_read_is_raised_once(library):
 def test_a_fault_in_a_library_of_ctypes_names_the_kernel(tmp_path):
     needs.program("g++")
     source = tmp_path / "faults.cu"
-    source.write_text(FAULTS.replace("int unread_fault", 'extern "C" int unread_fault'))
+    text = FAULTS.replace("int unread_fault", 'extern "C" int unread_fault')
+    source.write_text("#include <PyGPU/export.h>\n" + text)
     library = ctypes.CDLL(str(PyGPU.build(source, out=tmp_path / "libfaults.so")))
     a = PyGPU.zeros(1, np.int32)
     assert library.unread_fault(ctypes.c_void_p(a.ptr)) == PyGPU.cudaErrorIllegalAddress
