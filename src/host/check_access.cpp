@@ -98,25 +98,33 @@ Range find(std::uintptr_t address, std::size_t nbytes) {
   return search.found;
 }
 
-// Describe an invalid access. If an allocation ends shortly below the address, name its size.
+// Describe an invalid access. Name the nearer allocation among the one below the address and the
+// one above it, unless both are more than their own size and a page away.
 void describe_access(const char* what, std::uintptr_t address, std::size_t nbytes) {
-  Machine& machine = Machine::get();
-  std::uintptr_t past = 0;
-  std::size_t span = 0;
+  struct Neighbour {
+    std::size_t span = 0;
+    std::uintptr_t distance = 0;
+    bool is_near() const { return span && distance <= span + 4096; }
+  } below, above;
   {
+    Machine& machine = Machine::get();
     std::lock_guard<std::mutex> hold(machine.lock);
     const auto after = machine.table.upper_bound(address);
     if (after != machine.table.begin()) {
       const auto entry = std::prev(after);
-      span = entry->second.span;
-      past = address + nbytes - entry->first - span;
+      below = {entry->second.span, address + nbytes - entry->first - entry->second.span};
     }
+    if (after != machine.table.end()) above = {after->second.span, after->first - address};
   }
   char where[128] = "";
-  if (span && past <= span + 4096)
+  if (below.is_near() && !(above.is_near() && above.distance < below.distance))
     std::snprintf(where, sizeof(where),
-                  ": it ends %" PRIuPTR " bytes past the end of an allocation of %zu bytes", past,
-                  span);
+                  ": it ends %" PRIuPTR " bytes past the end of an allocation of %zu bytes",
+                  below.distance, below.span);
+  else if (above.is_near())
+    std::snprintf(where, sizeof(where),
+                  ": it begins %" PRIuPTR " bytes before an allocation of %zu bytes",
+                  above.distance, above.span);
   describe(cudaErrorIllegalAddress, "%s of %zu bytes at %#" PRIxPTR ", which is not allocated%s",
            what, nbytes, address, where);
 }

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,9 +24,10 @@
 #include "order.h"
 
 struct PyGPUHostLibrary {
-  void* handle;                      // result of dlopen
-  const PyGPUHostKernel* rows;       // ends with a row whose name is null
-  std::set<std::uintptr_t> globals;  // addresses that are in the machine's memory table
+  void* handle = nullptr;                 // result of dlopen
+  const PyGPUHostKernel* rows = nullptr;  // ends with a row whose name is null
+  std::set<std::uintptr_t> globals;       // addresses that are in the machine's memory table
+  int descriptor = -1;                    // of an image with debug information, open for debuggers
 };
 
 namespace PyGPU::host {
@@ -47,13 +49,24 @@ int shared_limit(const PyGPUHostKernel* kernel) {
 
 std::atomic<std::size_t> loaded_modules{0};
 
+bool is_file_of(const std::string& path, int descriptor) {
+  struct stat named, open;
+  return stat(path.c_str(), &named) == 0 && fstat(descriptor, &open) == 0 &&
+         named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+}
+
 // Return a new path to the file behind `descriptor`. The dynamic loader treats equal paths as the
 // same library, so every call needs another spelling: "./" and ".//" encode the bits of a counter.
+// A debugger opens the path too, to read symbols: "self" would be the debugger, and the file one of
+// its own, perhaps a pipe that it reads forever.
 std::string fresh_path(int descriptor) {
   static std::atomic<unsigned> counter{0};
-  std::string path = "/proc/self/fd/";
+  const std::string name = std::to_string(descriptor);
+  std::string path = "/proc/" + std::to_string(getpid()) + "/fd/";
+  // /proc may belong to another pid namespace, in which this number is another process's.
+  if (!is_file_of(path + name, descriptor)) path = "/proc/self/fd/";
   for (unsigned bits = ++counter; bits; bits >>= 1) path += bits & 1 ? ".//" : "./";
-  return path + std::to_string(descriptor);
+  return path + name;
 }
 
 std::size_t image_bytes(const char* image) {
@@ -62,20 +75,30 @@ std::size_t image_bytes(const char* image) {
   return header.e_shoff + std::size_t(header.e_shnum) * header.e_shentsize;
 }
 
-void* open_image(const char* image) {
+// Load an image into `library`. Its handle is null if that failed.
+void open_image(PyGPUHostLibrary& library, const char* image) {
   const int descriptor = memfd_create("PyGPU kernels", MFD_CLOEXEC);
-  if (descriptor < 0) return nullptr;
-  std::size_t left = image_bytes(image);
-  while (left > 0) {
-    const ssize_t written = write(descriptor, image, left);
+  if (descriptor < 0) return;
+  const std::size_t nbytes = image_bytes(image);
+  std::size_t done = 0;
+  while (done < nbytes) {
+    const ssize_t written = write(descriptor, image + done, nbytes - done);
     if (written <= 0) break;
-    image += written;
-    left -= std::size_t(written);
+    done += std::size_t(written);
   }
-  void* const handle =
-      left ? nullptr : dlopen(fresh_path(descriptor).c_str(), RTLD_NOW | RTLD_LOCAL);
-  close(descriptor);
-  return handle;
+  if (done == nbytes)
+    library.handle = dlopen(fresh_path(descriptor).c_str(), RTLD_NOW | RTLD_LOCAL);
+  // A debugger opens the file when it needs more of the debug information.
+  constexpr char section[] = ".debug_info";
+  if (library.handle && memmem(image, nbytes, section, sizeof section))
+    library.descriptor = descriptor;
+  else
+    close(descriptor);
+}
+
+void close_image(const PyGPUHostLibrary& library) {
+  if (library.handle) dlclose(library.handle);
+  if (library.descriptor >= 0) close(library.descriptor);
 }
 
 // Registers per thread that are reported. Programs divide by this number. 32 allows the largest
@@ -154,14 +177,15 @@ cudaError_t cudaHostLoadModule(cudaLibrary_t* module, const void* image, char* l
                       "the image is not a shared library compiled for the host target");
       return cudaErrorInvalidKernelImage;
     }
-    std::unique_ptr<PyGPUHostLibrary> library(new PyGPUHostLibrary{open_image(bytes), nullptr, {}});
+    auto library = std::make_unique<PyGPUHostLibrary>();
+    open_image(*library, bytes);
     if (library->handle)
       library->rows =
           static_cast<const PyGPUHostKernel*>(dlsym(library->handle, "PyGPU_host_names"));
     if (!library->rows) {
       const char* why = dlerror();
       if (log) std::snprintf(log, log_bytes, "%s", why ? why : "the image is damaged");
-      if (library->handle) dlclose(library->handle);
+      close_image(*library);
       return cudaErrorInvalidKernelImage;
     }
     *module = library.release();
@@ -181,7 +205,7 @@ cudaError_t cudaHostUnloadModule(cudaLibrary_t module) {
     }
     // Other threads may run kernels of the module, on any device.
     return release_after(Item::Scope::everything, 0, [module] {
-      dlclose(module->handle);
+      close_image(*module);
       delete module;
       --loaded_modules;
     });

@@ -104,6 +104,11 @@ def test_too_much_memory(kind, shape):
         make(kind, "empty")(shape, np.float32)
 
 
+def test_a_shortage_of_page_locked_memory_names_the_bytes():
+    with pytest.raises(MemoryError, match=f"{2**52} bytes of page-locked memory were requested"):
+        drv.pagelocked_empty(2**50, np.float32)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_python_objects(kind):
     for dtype in (object, np.dtype([("a", "i4"), ("b", object)])):

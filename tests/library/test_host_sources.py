@@ -1,5 +1,6 @@
 """Users' CUDA and HIP sources on the host machine: what they may call, and the errors they see."""
 
+import ctypes
 import textwrap
 from pathlib import Path
 
@@ -100,10 +101,25 @@ def test_waits_return_the_fault_of_a_kernel(library):
 
 def test_a_fault_that_nobody_read_is_raised_once(library):
     a = PyGPU.zeros(1, np.int32)
-    with pytest.raises(PyGPU.errors.LogicError, match="unread_fault failed: an illegal"):
+    with pytest.raises(PyGPU.errors.LogicError, match="unread_fault failed: an illegal") as caught:
         library.unread_fault(a)
+    assert "kernel store, block (0, 0, 0), thread (0, 0, 0): access" in str(caught.value)
     np.testing.assert_array_equal(a.get(), [0])
     PyGPU.cudaDeviceSynchronize()
+
+
+def test_a_fault_in_a_library_of_ctypes_names_the_kernel(tmp_path):
+    needs.program("g++")
+    source = tmp_path / "faults.cu"
+    text = FAULTS.replace("int unread_fault", 'extern "C" int unread_fault')
+    source.write_text("#include <PyGPU/export.h>\n" + text)
+    library = ctypes.CDLL(str(PyGPU.build(source, out=tmp_path / "libfaults.so")))
+    a = PyGPU.zeros(1, np.int32)
+    assert library.unread_fault(ctypes.c_void_p(a.ptr)) == PyGPU.cudaErrorIllegalAddress
+    with pytest.raises(PyGPU.errors.LogicError, match="left this error unread") as caught:
+        a.get()
+    assert "kernel store, block (0, 0, 0), thread (0, 0, 0): access" in str(caught.value)
+    np.testing.assert_array_equal(a.get(), [0])
 
 
 @pytest.mark.parametrize("name", ["symbols", "kernels", "streams", "memory", "properties"])

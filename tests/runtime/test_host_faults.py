@@ -236,6 +236,8 @@ print(report())
 b = np.zeros(32, np.int32)
 assert library.strict(b.ctypes.data_as(ctypes.c_void_p), 32) == 700
 print(report())
+assert library.strict(ctypes.c_void_p(a.ptr - 8), 20) == 700
+print(report())
 a.gpudata.free()
 """
 
@@ -243,10 +245,11 @@ a.gpudata.free()
 def test_strict_mode_finds_an_overrun_of_one_element(tmp_path):
     done = program(STRICT_PROGRAM, build(tmp_path, *STRICT), PYGPU_HOST_STRICT="1")
     assert done.returncode == 0, done.stderr
-    first, second = done.stdout.splitlines()
+    first, second, before = done.stdout.splitlines()
     assert "thread (20, 0, 0): a write of 4 bytes" in first
     assert "not allocated: it ends 4 bytes past the end of an allocation of 80 bytes" in first
     assert "which is not allocated" in second
+    assert "not allocated: it begins 8 bytes before an allocation of 80 bytes" in before
 
 
 WARP_PROGRAM = """

@@ -21,6 +21,10 @@ struct Status {
   bool failed() const { return code != cudaSuccess; }
 };
 
+// Return the status of a code that a library's call returned or left in the runtime. The detail of
+// a kernel's fault is the host machine's report of kernel, block and thread; GPUs have none.
+Status reported(cudaError_t code);
+
 class DeviceError : public std::runtime_error {
  public:
   DeviceError(std::string call_, Status status_)

@@ -18,6 +18,12 @@ std::atomic<bool> in_forked_child{false};
 
 }  // namespace
 
+Status reported(cudaError_t code) {
+  const int number = code;  // illegal address, failed assertion, launch failure: CUDA's and HIP's
+  const bool is_fault = number == 700 || number == 710 || number == 719;
+  return {code, is_fault ? last_report() : ""};
+}
+
 void throw_unread_error() {
   if (!shares_last_error) return;
   const cudaError_t left = cudaPeekAtLastError();
@@ -32,10 +38,11 @@ void throw_unread_error() {
                  cudaGetErrorString(left));
     return;
   }
+  std::string detail = reported(left).detail;
+  if (!detail.empty()) detail += "; ";
   throw DeviceError("an earlier call outside PyGPU",
-                    {left,
-                     "another library left this error unread, perhaps of a launch; this "
-                     "call did nothing"});
+                    {left, detail + "another library left this error unread, perhaps of a launch; "
+                                    "this call did nothing"});
 }
 
 void mark_as_returned(cudaError_t error) { returned = error; }

@@ -320,8 +320,8 @@ PyObject* call_checked(const LibraryFunction& f, PyObject* const* given, std::si
     throw std::runtime_error(f.name + "(): " + outcome.text);
   }
   if (f.returns_status)
-    check(f.name.c_str(), Status(cudaError_t(extended(result.bytes, f.result_nbytes, true))));
-  check(f.name.c_str(), Status(outcome.left));
+    check(f.name.c_str(), reported(cudaError_t(extended(result.bytes, f.result_nbytes, true))));
+  check(f.name.c_str(), reported(outcome.left));
   if (f.returns_status) Py_RETURN_NONE;
   return converted(f, result);
 }

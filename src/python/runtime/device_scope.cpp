@@ -55,10 +55,18 @@ struct DeviceScope {
   int device;
   UniqueHandle<RestoreInThread> before;
 
+  Status select() const {
+    const cudaError_t error = set_device(device);
+    int count = 0;
+    if (error != cudaErrorInvalidDevice || cudaGetDeviceCount(&count)) return error;
+    return {error, "device(" + std::to_string(device) + "): the number of visible devices is " +
+                       std::to_string(count)};
+  }
+
   void enter() {
     if (before) throw std::runtime_error("device: the `with` block of this object has not ended");
     const int current = current_device();
-    if (current != device) check("cudaSetDevice", set_device(device));
+    if (current != device) check("cudaSetDevice", select());
     before = UniqueHandle<RestoreInThread>({current, std::this_thread::get_id()});
   }
 

@@ -88,8 +88,11 @@ void bind_owners(module_& m) {
       "Release the memory now; return False if it was released before.");
   def(m, "_page_locked",
       [](std::size_t nbytes, unsigned flags) {
-        return owner_of("cudaHostAlloc", Owned::page_locked,
-                        [&](void** address) { return cudaHostAlloc(address, nbytes, flags); });
+        return owner_of("cudaHostAlloc", Owned::page_locked, [&](void** address) -> Status {
+          const cudaError_t error = cudaHostAlloc(address, nbytes, flags);
+          if (error != cudaErrorMemoryAllocation) return error;
+          return {error, std::to_string(nbytes) + " bytes of page-locked memory were requested"};
+        });
       },
       "Return the owner of new page-locked memory.", {{"nbytes"}, {"flags"}});
   def(m, "_registered",
