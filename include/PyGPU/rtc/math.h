@@ -15,8 +15,8 @@
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
 
-// Made from bits, because a literal out of range is an error. So they are constant expressions, except
-// under NVRTC of CUDA 11, which has none with these values.
+// Made from bits, because a literal out of range is an error. So they are constant expressions,
+// except under NVRTC of CUDA 11, which has none with these values.
 #if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ < 12
 #define PYGPU_FLOAT(bits) __int_as_float(bits)
 #define PYGPU_DOUBLE(bits) __longlong_as_double(bits)
