@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from doctor_tools import doctor, faults, mounted, the_fault
+from doctor_tools import doctor, faults, mounted, read_only, the_fault
 
 from PyGPU._doctor import control_groups, limits
 from PyGPU._doctor.findings import Finding
@@ -71,7 +71,7 @@ def test_no_folder_for_temporary_files(monkeypatch):
 
 def test_temporary_files_that_cannot_be_written_anywhere():
     """The checks run nevertheless; the one of kernels fails, for the compiler needs a file."""
-    before = "".join(mounted("tmpfs -o ro", one) for one in ("/tmp", "/var/tmp"))
+    before = "".join(read_only(one) for one in ("/tmp", "/var/tmp"))
     rows = doctor(before=f"{before} cd /proc;", expect=1, TMPDIR="")
     found = {row["check"]: row for row in faults(rows)}
     assert "No usable temporary directory" in found["limits.temporary_files"]["found"]

@@ -12,7 +12,7 @@ import pytest
 def doctor(*arguments, expect=0, before="", **environment):
     """The findings of a process of its own, on the target host."""
     words = shlex.join([sys.executable, "-m", "PyGPU", "doctor", "--json", *arguments])
-    apart = ["unshare", "--mount"] if "mount -t" in before else []
+    apart = ["unshare", "--mount"] if "mount " in before else []
     done = subprocess.run(
         [*apart, "/bin/sh", "-c", f"{before} exec {words}"],
         env={**os.environ, "PYGPU_TARGET": "host", **environment},
@@ -45,11 +45,8 @@ def made(folder, *paths):
     return str(folder)
 
 
-def mounted(options, folder):
-    """The words of a shell that mount a file system, such as ``tmpfs -o size=1M``, for ``before``.
-
-    The test is skipped where this user may not mount.
-    """
+def _require_mounts():
+    """Skip the test where this user may not mount."""
     own = ["unshare", "--mount", "/bin/sh", "-c"]
     try:
         done = subprocess.run([*own, "mount -t tmpfs none /mnt"], capture_output=True, text=True)
@@ -57,5 +54,22 @@ def mounted(options, folder):
         pytest.skip("needs the program unshare")
     if done.returncode:
         pytest.skip(f"needs the right to mount: {done.stderr.strip()}")
+
+
+def mounted(options, folder):
+    """The words of a shell that mount a file system, such as ``tmpfs -o size=1M``, for ``before``.
+
+    The test is skipped where this user may not mount.
+    """
+    _require_mounts()
     kind, _, others = options.partition(" ")
     return f"mount -t {kind} {others} none {shlex.quote(str(folder))};"
+
+
+def read_only(folder):
+    """The words of a shell that make a folder read-only, for ``before``. Its files stay visible.
+
+    The test is skipped where this user may not mount.
+    """
+    _require_mounts()
+    return f"mount --bind {folder} {folder}; mount -o remount,ro,bind {folder};"
