@@ -16,7 +16,8 @@ from PyGPU._compile.compilers import rtc
 ROOT = Path(__file__).resolve().parents[2]
 TWINS = sorted(Path(__file__).parent.glob("*.cpp"))
 BODIES = [*(path.name for path in TWINS), "device.cpp", "error.cpp", "capture.cpp"]
-BODIES += ["axes.cpp", "graph.cpp", "kernel.cpp", "memory.cpp", "memory_pool.cpp", "stream.cpp"]
+BODIES += ["axes.cpp", "graph.cpp", "host_function.cpp", "kernel.cpp", "memory.cpp"]
+BODIES += ["memory_pool.cpp", "memory_stats.cpp", "stream.cpp"]
 #: Each body by its name, in the folders of src/core.
 SOURCES = {path.name: path for path in (ROOT / "src" / "core").glob("*/*.cpp")}
 
