@@ -1,5 +1,4 @@
-// Python arguments as C++ values: addresses, buffers, streams, axes. Every function that ends in
-// `_of` is here.
+// Python arguments as C++ values: addresses, buffers, streams, axes.
 #pragma once
 
 #include <cstring>

@@ -88,19 +88,21 @@ void bind_device_calls(module_& m) {
       docs::cudaRuntimeGetVersion_text);
 }
 
-// Whether a wait on the stream would end the capture of this thread.
+// Return true if a wait on the stream would end the capture of this thread.
 bool is_captured_here(const StreamRef& stream) {
   return Capture::current() && is_captured(stream.handle);
 }
 
+// Destroy a stream or an event; the object keeps the status.
+template <class T>
+Status destroy(T& object) {
+  if (!object.get()) return object.status = {cudaErrorInvalidResourceHandle, ""};
+  return object.destroy();
+}
+
 void bind_stream_calls(module_& m) {
   const Parameter on{"stream", py::none()};
-  def(m, "cudaStreamDestroy",
-      [](Stream& stream) {
-        if (!stream.get()) return stream.status = {cudaErrorInvalidResourceHandle, ""};
-        return stream.destroy();
-      },
-      docs::cudaStreamDestroy_text, {{"stream"}});
+  def(m, "cudaStreamDestroy", &destroy<Stream>, docs::cudaStreamDestroy_text, {{"stream"}});
   def(m, "cudaStreamSynchronize",
       [](const StreamRef& stream) {
         if (is_captured_here(stream)) return refusal_to_wait();
@@ -124,12 +126,7 @@ void bind_stream_calls(module_& m) {
   def(m, "cudaStreamGetPriority", call_of(&cudaStreamGetPriority), docs::cudaStreamGetPriority_text,
       {{"stream"}});
 
-  def(m, "cudaEventDestroy",
-      [](Event& event) {
-        if (!event.get()) return event.status = {cudaErrorInvalidResourceHandle, ""};
-        return event.destroy();
-      },
-      docs::cudaEventDestroy_text, {{"event"}});
+  def(m, "cudaEventDestroy", &destroy<Event>, docs::cudaEventDestroy_text, {{"event"}});
   def(m, "cudaEventRecord",
       [](Event& event, const StreamRef& stream) {
         return call([&] { return record(event, stream); });

@@ -5,14 +5,13 @@
 #pragma once
 
 #include <array>
-#include <cstring>
 #include <tuple>
 
 #include "python/runtime/call.h"
 
 namespace PyGPU::python {
 
-// Whether a parameter of a runtime call receives a value. Handles are pointers as well, and memory
+// True for the type of a parameter that receives a value. Handles are pointers as well, and memory
 // of unknown type is an address that the caller passes.
 template <class T>
 constexpr bool is_result =
