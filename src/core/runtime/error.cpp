@@ -19,8 +19,8 @@ std::atomic<bool> in_forked_child{false};
 }  // namespace
 
 Status reported(cudaError_t code) {
-  const int number = code;  // illegal address, failed assertion, launch failure: CUDA's and HIP's
-  const bool is_fault = number == 700 || number == 710 || number == 719;
+  const bool is_fault =
+      code == cudaErrorIllegalAddress || code == cudaErrorAssert || code == cudaErrorLaunchFailure;
   return {code, is_fault ? last_report() : ""};
 }
 
