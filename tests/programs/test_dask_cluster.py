@@ -33,7 +33,8 @@ def client():
     with needs.module("dask").config.set(CONFIG):
         cluster = distributed.SpecCluster(
             {0: worker, 1: worker},
-            scheduler={"cls": distributed.Scheduler, "options": {"dashboard": False}},
+            # Other clusters of this machine may hold the port that a scheduler takes by itself.
+            scheduler={"cls": distributed.Scheduler, "options": {"dashboard_address": "127.0.0.1:0"}},
             silence_logs=50,
         )
         with cluster, distributed.Client(cluster) as client:
