@@ -73,10 +73,11 @@ QUICK = [
 ]
 # Folders whose sources are compiled at once, those that take longest first.
 UNITS = {
-    "array": ["src/python/array"],
+    "operations": ["src/python/operations"],
     "calls": ["src/python/runtime", "src/python/exchange"],
+    "launch": ["src/python", "src/python/binding", "src/python/value", "src/python/launch"],
     "machine": ["src/host"],
-    "launch": ["src/python", "src/python/binding", "src/python/launch"],
+    "array": ["src/python/array"],
     "core": ["src/core/runtime", "src/core/arrays"],
 }
 # Units that are small instead of quick: the low level's calls take less time than the runtime's

@@ -1,7 +1,8 @@
 """Arrays in device memory: the names of ``pycuda.gpuarray``.
 
-The class and the frequently called functions are C++ (``src/python/array``). Functions written in
-Python need the compiler; they are loaded at first use, which keeps ``import PyGPU`` fast.
+The class and the frequently called functions are C++ (``src/python/array``,
+``src/python/operations``). Functions written in Python need the compiler; they are loaded at first
+use, which keeps ``import PyGPU`` fast.
 """
 
 from PyGPU._runtime import hooks

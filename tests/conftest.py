@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import gc
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,9 @@ profiles.load_profile(os.environ.get("PYGPU_HYPOTHESIS", "suite"))
 # threads of NumPy's linear algebra, which wait for work by spinning.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# A shell starts what runs in the background with SIGINT ignored, which processes of tests inherit.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SUPPORT = Path(__file__).parent / "support"  # what tests share
 

@@ -152,7 +152,7 @@ def _binary(name: str, is_reflected: bool) -> Callable[..., Any]:
 
 
 def _comparison(name: str) -> Callable[..., Any]:
-    """Make a comparison with 0 and 1 in the operands' dtype, as in src/python/array."""
+    """Make a comparison with 0 and 1 in the operands' dtype, as in src/python/operations."""
 
     def method(self: Symbol, other: Any) -> Any:
         if not _is_operand(other):

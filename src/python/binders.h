@@ -23,12 +23,30 @@ void bind_copies(module_& m);
 void bind_transfer_settings(module_& m);
 void bind_pointers(module_& m);
 void bind_device_arrays(module_& m);
-void bind_gpuarray(module_& m);
+void bind_textures(module_& m);
 void bind_module(module_& m);
+void bind_packing();
 void bind_function(module_& m);
+void bind_library(module_& m);
+void bind_library_function(module_& m);
 void bind_elementwise(module_& m);
 void bind_reduction_launcher(module_& m);
 void bind_scan(module_& m);
-void bind_arrays(module_& m);
+void bind_fused(module_& m);
+void bind_reductions(module_& m);
+void bind_gather(module_& m);
+void bind_joining(module_& m);
+void bind_allocation(module_& m);
+// Create the class GPUArray, whose methods and attributes the functions with the parameter `c` add.
+py::object bind_gpuarray(module_& m);
+void bind_attributes(module_& m, const py::object& c);
+void bind_shapes(const py::object& c);
+void bind_conversions(const py::object& c);
+void bind_operators(module_& m, const py::object& c);
+void bind_results(const py::object& c);
+void bind_creation(module_& m);
+void bind_pickling(module_& m);
+void bind_exports(const py::object& c);
+void bind_imports(module_& m);
 
 }  // namespace PyGPU::python

@@ -3,10 +3,6 @@
 #include "python/binding/functions.h"
 #include "python/binding/gil.h"
 #include "python/binding/hooks.h"
-#if !defined(PYGPU_RUNTIME_ALONE)
-#include "python/launch/library.h"
-#include "python/launch/packing.h"
-#endif
 
 namespace PyGPU::python {
 namespace {
@@ -55,16 +51,30 @@ void fill(module_& m) {
   bind_pointers(m);
   bind_device_arrays(m);
 #if !defined(PYGPU_RUNTIME_ALONE)  // the light ring ends here
-  bind_gpuarray(m);
+  bind_allocation(m);
+  const py::object gpuarray = bind_gpuarray(m);  // before the functions that name it
+  bind_attributes(m, gpuarray);
+  bind_shapes(gpuarray);
+  bind_conversions(gpuarray);
+  bind_operators(m, gpuarray);
+  bind_results(gpuarray);
+  bind_creation(m);
+  bind_pickling(m);
+  bind_exports(gpuarray);
+  bind_imports(m);
   bind_module(m);
   bind_packing();
   bind_function(m);
+  bind_library(m);
+  bind_library_function(m);
+  bind_fused(m);
+  bind_reductions(m);
+  bind_gather(m);
+  bind_joining(m);
   bind_elementwise(m);
   bind_reduction_launcher(m);
   bind_scan(m);
-  bind_library(m);
-  bind_library_function(m);
-  bind_arrays(m);
+  bind_textures(m);
 #endif
   if (target == "hip") add_hip_names(m);
 }

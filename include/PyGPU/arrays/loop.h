@@ -14,6 +14,7 @@ namespace PyGPU {
 constexpr int max_operands = 8, max_results = 4;
 constexpr int max_arrays = max_operands + max_results;
 constexpr int loop_tile = 32;
+constexpr int max_vector_width = 16;  // elements of one access
 
 // Shape by NumPy's broadcasting rules. Throws ShapeMismatch.
 class ShapeMismatch : public std::invalid_argument {

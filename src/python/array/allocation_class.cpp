@@ -1,6 +1,7 @@
 // The class DeviceAllocation: memory that PyGPU allocated, as Python's gpudata.
-#include "python/array/gpuarray.h"
+#include "python/binders.h"
 #include "python/binding/repr.h"
+#include "python/value/gpuarray.h"
 
 namespace PyGPU::python {
 namespace {

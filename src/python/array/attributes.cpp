@@ -5,7 +5,8 @@
 // reading it returns the value that was set, but PyGPU itself uses the true one.
 #include <chrono>
 
-#include "python/array/methods.h"
+#include "python/binders.h"
+#include "python/operations/copies.h"
 
 namespace PyGPU::python {
 namespace {
@@ -211,19 +212,6 @@ void attribute(const py::object& c, const char* name, Function function, const c
 
 }  // namespace
 
-// Return a view of the whole array with permuted axes. The view has the same gpudata and the same
-// owner as the array. gpudata is not created here, because that would expose the memory.
-GPUArray transpose(const py::object& self, const py::object& axes) {
-  auto& array = held<GPUArray>(self);
-  const Layout& layout = array.layout();
-  GPUArray transposed =
-      view_of(self, axes.is_none() ? layout.transpose() : layout.transpose(axes_of(axes, "axes")));
-  transposed.gpudata = array.gpudata;
-  transposed.covers_base = array.covers_base || array.base.is_none();
-  if (!array.base.is_none()) transposed.base = array.base;
-  return transposed;
-}
-
 void bind_attributes(module_& m, const py::object& c) {
   const py::object flags = new_class<Flags>(m, "ArrayFlags", R"doc(Contiguity of an array in memory.
 
@@ -318,9 +306,6 @@ Examples
       "Allocator of the array and of results; None is the memory pool.");
   property(c, "__cuda_array_interface__", &cuda_array_interface,
            "CUDA array interface, version 3, for other libraries.");
-  property(
-      c, "T", [](const py::object& self) { return transpose(self, py::none()); },
-      "View with all axes reversed.");
   c.attr("__array_priority__") = 100;
 }
 

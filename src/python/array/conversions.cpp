@@ -1,7 +1,8 @@
 // Conversions of a GPUArray's elements to Python's numbers and text. Each is an explicit call and
 // copies to the host.
-#include "python/array/gpuarray.h"
+#include "python/binders.h"
 #include "python/binding/hooks.h"
+#include "python/operations/copies.h"
 
 namespace PyGPU::python {
 namespace {

@@ -1,6 +1,10 @@
 // Functions that create GPUArrays.
-#include "python/array/map.h"
-#include "python/array/operators.h"
+#include "python/array/given_device.h"
+#include "python/binders.h"
+#include "python/launch/specializations.h"
+#include "python/operations/copies.h"
+#include "python/operations/map.h"
+#include "python/operations/operators.h"
 
 namespace PyGPU::python {
 namespace {

@@ -1,6 +1,8 @@
-// The class GPUArray: construction, views and transfers.
-#include "python/array/methods.h"
-#include "python/array/operators.h"
+// The class GPUArray: construction and transfers.
+#include "python/array/given_device.h"
+#include "python/array/slots.h"
+#include "python/binders.h"
+#include "python/operations/copies.h"
 
 namespace PyGPU::python {
 namespace {
@@ -45,18 +47,6 @@ GPUArray empty(const py::object& shape, const py::object& dtype, const py::objec
   return make_gpuarray({}, shape, dtype, allocator, base, gpudata, strides, order, device);
 }
 
-GPUArray view_as(const py::object& self, const py::object& dtype) {
-  const auto& array = held<GPUArray>(self);
-  const py::object type = dtype.is_none() ? array.dtype : dtype_of(dtype);
-  if (!type.attr("subdtype").is_none())
-    throw py::type_error("view: dtype=" + text_of(type) +
-                         ": a subarray dtype; expected a dtype without a shape of its own");
-  GPUArray view = view_of(self, array.layout().view(itemsize_of(type)));
-  view.has_hidden_fields &= type.equal(view.dtype);
-  view.dtype = type;
-  return view;
-}
-
 py::object get(const GPUArray& array, const py::object& out, bool pagelocked, bool async,
                const StreamRef& stream) {
   return get_to_host(array, out, pagelocked, async ? &stream : nullptr);
@@ -89,54 +79,6 @@ int clear(PyObject* self) {
   array.core = {};  // before `base`, which may own its memory
   for (py::object* member : {&array.base, &array.gpudata, &array.allocator}) *member = py::none();
   return 0;
-}
-
-void bind_views(const py::object& c) {
-  bind_shapes(c);
-  method(c, "view", &view_as,
-         R"doc(Return a view of the same memory with another dtype.
-
-If the item size changes, the axis with the smallest stride changes its length.
-
-Parameters
-----------
-dtype : numpy.dtype or anything numpy.dtype accepts, optional
-    Dtype of the view; None keeps the dtype.
-
-Returns
--------
-GPUArray
-    View of the array.
-
-Raises
-------
-TypeError
-    If ``dtype`` is a subarray dtype.
-)doc",
-         {{"dtype", py::none()}});
-  method(c, "transpose", &transpose, R"doc(Return a view with permuted axes.
-
-Parameters
-----------
-axes : sequence of int, optional
-    Axes of the array in the order of the view; None reverses all axes.
-
-Returns
--------
-GPUArray
-    View of the array.
-)doc",
-         {{"axes", py::none()}});
-  method(
-      c, "squeeze",
-      [](const py::object& self) { return view_of(self, held<GPUArray>(self).layout().squeeze()); },
-      R"doc(Return a view without the axes of length one.
-
-Returns
--------
-GPUArray
-    View of the array.
-)doc");
 }
 
 void bind_transfers(const py::object& c) {
@@ -264,9 +206,8 @@ bool address_of_array(PyObject* object, void** address) {
 
 }  // namespace
 
-void bind_gpuarray(module_& m) {
+py::object bind_gpuarray(module_& m) {
   set_address_of_arrays(&address_of_array);
-  bind_allocation(m);
   Slots slots{{Py_tp_init, as_slot(&init_slot<GPUArray>)},
               {Py_tp_traverse, as_slot(&traverse)},
               {Py_tp_clear, as_slot(&clear)}};
@@ -367,19 +308,8 @@ Examples
 ((2, 3), dtype('int32'), 24)
 )doc",
       parameters);
-  bind_attributes(m, c);
-  bind_views(c);
   bind_transfers(c);
-  bind_conversions(c);
-  bind_operators(m, c);
-  bind_results(c);
-  bind_fused(m);
-  bind_reductions(m);
-  bind_gather(m);
-  bind_joining(m);
-  bind_dlpack(m, c);
-  bind_creation(m);
-  bind_pickling(m);
+  return c;
 }
 
 }  // namespace PyGPU::python

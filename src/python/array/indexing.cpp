@@ -3,8 +3,14 @@
 // PyGPU/_arrays/indexing.py.
 #include <cstring>
 
-#include "python/array/methods.h"
-#include "python/array/operators.h"
+#include "PyGPU/arrays/loop.h"
+#include "python/array/slots.h"
+#include "python/launch/specializations.h"
+#include "python/operations/copies.h"
+#include "python/operations/dtype_codes.h"
+#include "python/operations/gather.h"
+#include "python/operations/operators.h"
+#include "python/value/fields.h"
 
 namespace PyGPU::python {
 namespace {

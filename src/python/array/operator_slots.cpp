@@ -1,7 +1,10 @@
 // Operators of GPUArray as slots of its type: Python calls them without looking up a name.
-#include "python/array/methods.h"
-#include "python/array/operators.h"
-#include "python/launch/packing.h"
+#include "python/array/slots.h"
+#include "python/binders.h"
+#include "python/binding/fast_functions.h"
+#include "python/operations/elementwise.h"
+#include "python/operations/operators.h"
+#include "python/operations/results.h"
 
 namespace PyGPU::python {
 namespace {

@@ -1,5 +1,6 @@
 // Arrays made from pickles, and arrays that become objects of a Python subclass.
-#include "python/array/methods.h"
+#include "python/binders.h"
+#include "python/operations/copies.h"
 
 namespace PyGPU::python {
 namespace {

@@ -1,5 +1,6 @@
-// GPUArray's elements in other shapes, in NumPy's order: reshape and ravel.
-#include "python/array/map.h"
+// GPUArray's elements in other shapes and dtypes: reshape, ravel, transpose, squeeze, view.
+#include "python/binders.h"
+#include "python/operations/copies.h"
 
 namespace PyGPU::python {
 namespace {
@@ -53,6 +54,31 @@ GPUArray ravel(const py::object& self, const py::object& order) {
   return ordered.same_strides(layout) ? view_of(self, flat) : copy_in(array, ordered, flat);
 }
 
+// Return a view of the whole array with permuted axes. The view has the same gpudata and the same
+// owner as the array. gpudata is not created here, because that would expose the memory.
+GPUArray transpose(const py::object& self, const py::object& axes) {
+  auto& array = held<GPUArray>(self);
+  const Layout& layout = array.layout();
+  GPUArray transposed =
+      view_of(self, axes.is_none() ? layout.transpose() : layout.transpose(axes_of(axes, "axes")));
+  transposed.gpudata = array.gpudata;
+  transposed.covers_base = array.covers_base || array.base.is_none();
+  if (!array.base.is_none()) transposed.base = array.base;
+  return transposed;
+}
+
+GPUArray view_as(const py::object& self, const py::object& dtype) {
+  const auto& array = held<GPUArray>(self);
+  const py::object type = dtype.is_none() ? array.dtype : dtype_of(dtype);
+  if (!type.attr("subdtype").is_none())
+    throw py::type_error("view: dtype=" + text_of(type) +
+                         ": a subarray dtype; expected a dtype without a shape of its own");
+  GPUArray view = view_of(self, array.layout().view(itemsize_of(type)));
+  view.has_hidden_fields &= type.equal(view.dtype);
+  view.dtype = type;
+  return view;
+}
+
 }  // namespace
 
 void bind_shapes(const py::object& c) {
@@ -94,6 +120,53 @@ GPUArray
     Array of shape ``(size,)``.
 )doc",
          {{"order", "C"}});
+  property(
+      c, "T", [](const py::object& self) { return transpose(self, py::none()); },
+      "View with all axes reversed.");
+  method(c, "view", &view_as,
+         R"doc(Return a view of the same memory with another dtype.
+
+If the item size changes, the axis with the smallest stride changes its length.
+
+Parameters
+----------
+dtype : numpy.dtype or anything numpy.dtype accepts, optional
+    Dtype of the view; None keeps the dtype.
+
+Returns
+-------
+GPUArray
+    View of the array.
+
+Raises
+------
+TypeError
+    If ``dtype`` is a subarray dtype.
+)doc",
+         {{"dtype", py::none()}});
+  method(c, "transpose", &transpose, R"doc(Return a view with permuted axes.
+
+Parameters
+----------
+axes : sequence of int, optional
+    Axes of the array in the order of the view; None reverses all axes.
+
+Returns
+-------
+GPUArray
+    View of the array.
+)doc",
+         {{"axes", py::none()}});
+  method(
+      c, "squeeze",
+      [](const py::object& self) { return view_of(self, held<GPUArray>(self).layout().squeeze()); },
+      R"doc(Return a view without the axes of length one.
+
+Returns
+-------
+GPUArray
+    View of the array.
+)doc");
 }
 
 }  // namespace PyGPU::python

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "PyGPU/runtime/dlpack.h"
-#include "python/array/gpuarray.h"
+#include "python/value/gpuarray.h"
 
 namespace PyGPU::python {
 
@@ -20,7 +20,5 @@ void wait_quietly(int device, Call call) {
   if (forked()) return;
   if (waiting_in_relaxed_mode([&] { return on_device(device, call); })) (void)cudaGetLastError();
 }
-
-void bind_imports(module_& m);
 
 }  // namespace PyGPU::python

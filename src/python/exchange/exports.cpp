@@ -1,7 +1,9 @@
 // DLPack export: GPUArrays as capsules for other libraries.
 #include <cstring>
 
+#include "python/binders.h"
 #include "python/exchange/exchange.h"
+#include "python/operations/copies.h"
 
 namespace PyGPU::python {
 namespace {
@@ -204,7 +206,7 @@ py::object dlpack_capsule(const GPUArray& array, const py::object& stream,
 
 }  // namespace
 
-void bind_dlpack(module_& m, const py::object& c) {
+void bind_exports(const py::object& c) {
   const py::object none = py::none();
   method(c, "__dlpack__", &dlpack_capsule,
          R"doc(Export the array as a DLPack capsule, normally without a copy.
@@ -248,7 +250,6 @@ Returns
 tuple of int
     Device type and device number.
 )doc");
-  bind_imports(m);
 }
 
 }  // namespace PyGPU::python

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <functional>
 
+#include "python/binders.h"
 #include "python/binding/repr.h"
 #include "python/exchange/exchange.h"
 

@@ -5,8 +5,9 @@
 #include <cstring>
 
 #include "PyGPU/runtime/settings.h"
+#include "python/binding/errors.h"
 #include "python/binding/hooks.h"
-#include "python/launch/numbers.h"
+#include "python/binding/numpy.h"
 
 namespace PyGPU::python {
 namespace {
@@ -55,9 +56,7 @@ bool are_compatible(const np::dtype& dtype, const KernelParameter& parameter) {
 
 void report_mismatch(const KernelParameter& parameter, std::size_t index, const std::string& what) {
   if (check_mode() == Check::off || (check_mode() == Check::warn && parameter.has_warned)) return;
-  std::string text = "parameter #" + std::to_string(index) + " (0-based)";
-  if (!parameter.name.empty()) text += " '" + parameter.name + "'";
-  text += what;
+  std::string text = position_text(parameter, index) + what;
   if (check_mode() == Check::raise) raise_argument_error(text);
   parameter.has_warned = true;
   text += " (PYGPU_CHECK=error raises an error instead, PYGPU_CHECK=off is silent)";

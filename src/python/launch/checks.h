@@ -4,7 +4,7 @@
 // raises ArgumentError; with PYGPU_CHECK=off it does nothing.
 #pragma once
 
-#include "python/launch/packing.h"
+#include "python/launch/parameters.h"
 
 namespace PyGPU::python {
 

@@ -33,10 +33,10 @@ class KernelArguments {
   void add(const Values&... values) {
     (put(values), ...);
   }
-  // Add a structure by value. It must stay valid until the launch.
-  void add_struct(void* bytes) {
+  // Add a value of any size by its address. It must stay valid until the launch.
+  void add_at(void* value) {
     require_space();
-    pointers_[count_++] = bytes;
+    pointers_[count_++] = value;
   }
   void** pointers() { return pointers_; }
 

@@ -7,25 +7,16 @@
 #include <optional>
 
 #include "PyGPU/runtime/graph.h"
-#include "python/array/gpuarray.h"
+#include "python/binders.h"
+#include "python/binding/errors.h"
 #include "python/binding/repr.h"
 #include "python/launch/enqueue.h"
 #include "python/launch/function_docs.h"
-#include "python/launch/numbers.h"
-#include "python/launch/packing.h"
 #include "python/launch/placement.h"
 #include "python/launch/shape.h"
+#include "python/value/gpuarray.h"
 
 namespace PyGPU::python {
-namespace {
-
-// Argument types declared by prepare(). A launch keeps the ones it started with, because converting
-// an argument may run Python code that calls prepare() again.
-struct Prepared {
-  std::vector<DeclaredArgument> declared;
-  std::vector<KernelParameter> parameters;  // only if the kernel's own are unknown
-};
-
 struct Function {
   Kernel kernel;
   std::vector<KernelParameter> parameters;
@@ -34,13 +25,15 @@ struct Function {
   std::map<int, Kernel> elsewhere;  // the same kernel on other devices
 };
 
+namespace {
+
 Function& function_of(PyObject* self) { return held<Function>(self); }
 
-// Interned keyword names. The names in a call are usually the same objects.
-struct Names {
+// Interned names of keywords. The names in a call are usually the same objects.
+struct CallNames {
   PyObject *block, *grid, *stream, *shared, *texrefs, *time_kernel, *shared_size;
 };
-Names names;
+CallNames call_names;
 
 void check_count(const Function& f, std::size_t given) {
   if (!f.knows_count || given == f.parameters.size()) return;
@@ -64,7 +57,8 @@ const Kernel& kernel_on(Function& f, int device) {
   return f.elsewhere.insert_or_assign(device, f.kernel.of(module)).first->second;
 }
 
-// Arguments of a launch: the Python objects, their packed values, and their parameters.
+// Arguments of a launch: the Python objects, or null for a number of C++; their packed values, and
+// their parameters.
 struct Arguments {
   PyObject* const* given;
   std::size_t count;
@@ -83,6 +77,7 @@ const Kernel& prepare_memory(Function& f, const Arguments& arguments, const Stre
                              StreamOrder& order) {
   Placement placement(f.kernel);
   for (std::size_t i = 0; i < arguments.count; ++i) {
+    if (!arguments.given[i]) continue;
     std::shared_ptr<Storage> storage = storage_in(arguments.given[i]);
     const void* const address = arguments.pointer(i);
     if (!storage && address) storage = Storage::holding(address);
@@ -129,18 +124,18 @@ struct Options {
   bool has_block = false, time_kernel = false;
 
   void set(PyObject* name, PyObject* value) {
-    if (name == names.block) {
+    if (name == call_names.block) {
       shape.block = shape_of("block", value);
       has_block = true;
-    } else if (name == names.grid) {
+    } else if (name == call_names.grid) {
       shape.grid = shape_of("grid", value);
-    } else if (name == names.stream) {
+    } else if (name == call_names.stream) {
       stream = value;
-    } else if (name == names.shared) {
+    } else if (name == call_names.shared) {
       shape.shared_bytes = shared_bytes_of(value);
-    } else if (name == names.time_kernel) {
+    } else if (name == call_names.time_kernel) {
       time_kernel = is_true(value);
-    } else if (name == names.texrefs) {
+    } else if (name == call_names.texrefs) {
       const Py_ssize_t count = PyObject_Size(value);
       if (count < 0) throw py::error_already_set();
       if (count > 0) refuse_references();
@@ -151,8 +146,8 @@ struct Options {
 
  private:
   void set_by_text(PyObject* name, PyObject* value) {  // not interned, or unknown
-    for (PyObject* known :
-         {names.block, names.grid, names.stream, names.shared, names.time_kernel, names.texrefs})
+    for (PyObject* known : {call_names.block, call_names.grid, call_names.stream, call_names.shared,
+                            call_names.time_kernel, call_names.texrefs})
       if (name != known && PyUnicode_Compare(name, known) == 0) return set(known, value);
     throw py::value_error("extra keyword argument '" + text_of(name) +
                           "': expected block, grid, stream, shared, texrefs or time_kernel");
@@ -219,29 +214,47 @@ PyObject* vectorcall(PyObject* self, PyObject* const* arguments, std::size_t fla
   });
 }
 
-void launch_packed(Function& f, const LaunchShape& shape, const StreamRef& stream,
-                   PyObject* const* arguments, std::size_t count) {
-  const std::shared_ptr<const Prepared> prepared = f.prepared;
-  const std::vector<DeclaredArgument>& declared = prepared->declared;
-  const std::vector<KernelParameter>& parameters =
-      f.knows_count ? f.parameters : prepared->parameters;
-  if (count != declared.size())
-    raise_argument_error(f.kernel.name() + "() was prepared for " +
-                         counted_arguments(declared.size()) + ", not " + std::to_string(count));
-  PackedArguments packed(parameters);
-  bool has_run_python = false;
-  for (std::size_t i = 0; i < count; ++i)
-    has_run_python |= pack_declared(arguments[i], declared[i], parameters[i], i, packed.value(i)) !=
-                      Packing::done;
-  if (has_run_python) pack_addresses_again(arguments, count, parameters, packed);
-  launch(f, shape, {arguments, count, packed.pointers(), parameters}, stream);
+}  // namespace
+
+PreparedArguments::PreparedArguments(py::handle function, std::size_t count)
+    : function_(held<Function>(function)),
+      prepared_(function_.prepared),
+      parameters_(function_.knows_count ? function_.parameters : prepared_->parameters),
+      packed_(parameters_) {
+  if (count != prepared_->declared.size())
+    raise_argument_error(function_.kernel.name() + "() was prepared for " +
+                         counted_arguments(prepared_->declared.size()) + ", not " +
+                         std::to_string(count));
+  if (count <= inline_count) return;
+  more_.resize(count);
+  given_ = more_.data();
 }
+
+void PreparedArguments::add(PyObject* argument) {
+  const std::size_t i = count_++;
+  given_[i] = argument;
+  has_run_python_ |= pack_declared(argument, prepared_->declared[i], parameters_[i], i,
+                                   packed_.value(i)) != Packing::done;
+}
+
+void PreparedArguments::add(Index number) {
+  const std::size_t i = count_++;
+  given_[i] = nullptr;
+  put_integer(std::uint64_t(number), prepared_->declared[i].nbytes, packed_.value(i));
+}
+
+void PreparedArguments::launch(const LaunchShape& shape, const StreamRef& stream) {
+  if (has_run_python_) pack_addresses_again(given_, count_, parameters_, packed_);
+  python::launch(function_, shape, {given_, count_, packed_.pointers(), parameters_}, stream);
+}
+
+namespace {
 
 // prepared_call(grid, block, *args, shared_size=0), or the asynchronous form with a stream as third
 // argument.
-PyObject* call_prepared(Function& f, PyObject* const* arguments, std::size_t count,
+PyObject* call_prepared(PyObject* self, PyObject* const* arguments, std::size_t count,
                         PyObject* keywords, bool has_stream, const char* name) {
-  if (!f.prepared) {
+  if (!function_of(self).prepared) {
     PyErr_Format(PyExc_AttributeError, "%s: call prepare() first", name);
     throw py::error_already_set();
   }
@@ -256,28 +269,30 @@ PyObject* call_prepared(Function& f, PyObject* const* arguments, std::size_t cou
   const Py_ssize_t named = keywords ? PyTuple_GET_SIZE(keywords) : 0;
   for (Py_ssize_t i = 0; i < named; ++i) {
     PyObject* const keyword = PyTuple_GET_ITEM(keywords, i);
-    if (keyword != names.shared_size && PyUnicode_Compare(keyword, names.shared_size) != 0)
+    if (keyword != call_names.shared_size &&
+        PyUnicode_Compare(keyword, call_names.shared_size) != 0)
       throw py::type_error(std::string(name) + "() got an unexpected keyword argument '" +
                            text_of(keyword) + "'");
     shape.shared_bytes = shared_bytes_of(arguments[count + std::size_t(i)]);
   }
   const StreamRef stream = has_stream ? stream_of(arguments[2]) : default_stream();
-  launch_packed(f, shape, stream, arguments + leading, count - leading);
+  PreparedArguments packed(self, count - leading);
+  for (std::size_t i = leading; i < count; ++i) packed.add(arguments[i]);
+  packed.launch(shape, stream);
   Py_RETURN_NONE;
 }
 
 PyObject* prepared_call(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
                         PyObject* keywords) {
   return guarded([&] {
-    return call_prepared(function_of(self), arguments, std::size_t(count), keywords, false,
-                         "prepared_call");
+    return call_prepared(self, arguments, std::size_t(count), keywords, false, "prepared_call");
   });
 }
 
 PyObject* prepared_async_call(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
                               PyObject* keywords) {
   return guarded([&] {
-    return call_prepared(function_of(self), arguments, std::size_t(count), keywords, true,
+    return call_prepared(self, arguments, std::size_t(count), keywords, true,
                          "prepared_async_call");
   });
 }
@@ -394,17 +409,12 @@ std::string function_text(const Function& f) {
 
 }  // namespace
 
-void launch_prepared(py::handle function, const LaunchShape& shape, const StreamRef& stream,
-                     PyObject* const* arguments, std::size_t count) {
-  launch_packed(held<Function>(function), shape, stream, arguments, count);
-}
-
 py::handle function_class() { return reinterpret_cast<PyObject*>(type_of<Function>); }
 
 void bind_function(module_& m) {
   const auto intern = [](const char* text) { return PyUnicode_InternFromString(text); };
-  names = {intern("block"),   intern("grid"),        intern("stream"),     intern("shared"),
-           intern("texrefs"), intern("time_kernel"), intern("shared_size")};
+  call_names = {intern("block"),   intern("grid"),        intern("stream"),     intern("shared"),
+                intern("texrefs"), intern("time_kernel"), intern("shared_size")};
   static PyMethodDef methods[] = {{"prepared_call", as_method(&prepared_call),
                                    METH_FASTCALL | METH_KEYWORDS, docs::prepared_call},
                                   {"prepared_async_call", as_method(&prepared_async_call),

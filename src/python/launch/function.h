@@ -1,15 +1,46 @@
-// Launches of prepared functions from C++. See function.cpp.
+// Launches of prepared functions. See function.cpp.
 #pragma once
 
 #include "PyGPU/runtime/kernel.h"
+#include "python/launch/packing.h"
 #include "python/runtime/call.h"
 
 namespace PyGPU::python {
 
-// Launch a prepared function, as the class's own prepared_async_call does, with a given launch
-// shape.
-void launch_prepared(py::handle function, const LaunchShape& shape, const StreamRef& stream,
-                     PyObject* const* arguments, std::size_t count);
+struct Function;
+
+// Argument types declared by prepare(). A launch keeps the ones it started with, because converting
+// an argument may run Python code that calls prepare() again.
+struct Prepared {
+  std::vector<ValueType> declared;
+  std::vector<KernelParameter> parameters;  // only if the kernel's own are unknown
+};
+
+// Arguments of one launch of a prepared function, packed as they are added: Python objects, which
+// must stay alive until the launch, and numbers.
+class PreparedArguments {
+ public:
+  // `count` is the number of arguments. ArgumentError if the function was prepared for another.
+  PreparedArguments(py::handle function, std::size_t count);
+  PreparedArguments(const PreparedArguments&) = delete;  // given_ may point into own_
+  PreparedArguments& operator=(const PreparedArguments&) = delete;
+  void add(PyObject* argument);
+  void add(Index number);
+  void launch(const LaunchShape& shape, const StreamRef& stream);
+
+ private:
+  static constexpr std::size_t inline_count = 32;
+  Function& function_;
+  std::shared_ptr<const Prepared> prepared_;
+  const std::vector<KernelParameter>& parameters_;
+  PackedArguments packed_;
+  PyObject* own_[inline_count];
+  std::vector<PyObject*> more_;
+  PyObject** given_ = own_;  // null for a number
+  std::size_t count_ = 0;
+  bool has_run_python_ = false;
+};
+
 py::handle function_class();
 
 }  // namespace PyGPU::python

@@ -7,12 +7,12 @@
 #include "PyGPU/runtime/graph.h"
 #include "PyGPU/runtime/peers.h"
 #include "PyGPU/runtime/settings.h"
-#include "python/array/gpuarray.h"
+#include "python/binders.h"
+#include "python/binding/errors.h"
 #include "python/launch/c_call.h"
-#include "python/launch/library.h"
-#include "python/launch/numbers.h"
 #include "python/launch/packing.h"
 #include "python/runtime/memory_device.h"
+#include "python/value/gpuarray.h"
 
 namespace PyGPU::python {
 

@@ -6,10 +6,11 @@
 
 #include "PyGPU/runtime/kernel.h"
 #include "PyGPU/runtime/transfer.h"
-#include "python/array/gpuarray.h"
+#include "python/binders.h"
 #include "python/binding/hooks.h"
 #include "python/launch/packing.h"
 #include "python/launch/placement.h"
+#include "python/value/gpuarray.h"
 
 namespace PyGPU::python {
 namespace {

@@ -1,79 +1,15 @@
-// Conversion of numbers to bytes. See numbers.h.
+// Numbers of Python as bytes. See numbers.h.
 #include "python/launch/numbers.h"
 
 #include <cmath>
 #include <cstring>
 
+#include "python/arguments.h"
+
 namespace PyGPU::python {
 namespace {
 
-constexpr const char* no_c_type =
-    "a plain Python number has no C type, and the kernel's signature is unknown: pass "
-    "numpy.int32(x), numpy.float32(x) ...";
-
-std::string type_text(PyObject* argument) {
-  const py::handle type(reinterpret_cast<PyObject*>(Py_TYPE(argument)));
-  const std::string module = py::str(type.attr("__module__"));
-  const std::string name = py::str(type.attr("__qualname__"));
-  return module == "builtins" ? name : module + "." + name;
-}
-
-}  // namespace
-
-const char* kind_text(Kind kind) {
-  switch (kind) {
-    case Kind::pointer: return "a pointer";
-    case Kind::integer: return "an integer";
-    case Kind::unsigned_integer: return "an unsigned integer";
-    case Kind::floating_point: return "a floating-point number";
-    case Kind::bfloat: return "a bfloat16";
-    case Kind::boolean: return "a bool";
-    case Kind::complex: return "a complex number";
-    case Kind::bytes: return "a structure";
-    case Kind::unknown: break;
-  }
-  return "a value of unknown type";
-}
-
-std::string parameter_text(const KernelParameter& parameter) {
-  const std::string name = parameter.name.empty() ? "" : parameter.name + ": ";
-  const std::string bits = std::to_string(8 * parameter.nbytes);
-  switch (parameter.kind) {
-    case Kind::pointer: return name + "pointer";
-    case Kind::integer: return name + "int" + bits;
-    case Kind::unsigned_integer: return name + "uint" + bits;
-    case Kind::floating_point: return name + "float" + bits;
-    case Kind::bfloat: return name + "bfloat16";
-    case Kind::boolean: return name + "bool";
-    case Kind::complex: return name + "complex" + bits;
-    case Kind::bytes:
-    case Kind::unknown: break;
-  }
-  return name + (parameter.nbytes ? std::to_string(parameter.nbytes) + " bytes" : "unknown");
-}
-
-void refuse(PyObject* argument, const KernelParameter& parameter, std::size_t index,
-            const std::string& why) {
-  std::string text = "invalid type on parameter #" + std::to_string(index) + " (0-based)";
-  if (!parameter.name.empty()) text += " '" + parameter.name + "'";
-  text += ": expected " + std::string(kind_text(parameter.kind));
-  if (parameter.nbytes) text += " of " + std::to_string(parameter.nbytes) + " bytes";
-  text += ", got " + type_text(argument);
-  raise_argument_error(text + (why.empty() ? "" : "; " + why));
-}
-
-void put_integer(std::uint64_t bits, std::size_t nbytes, char* to) {
-  std::memcpy(to, &bits, nbytes ? nbytes : 8);
-}
-
-std::uint64_t extended(const char* from, std::size_t nbytes, bool with_sign) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, from, nbytes);
-  const unsigned unused = 64 - 8 * unsigned(nbytes);
-  if (with_sign && nbytes < 8) bits = std::uint64_t(std::int64_t(bits << unused) >> unused);
-  return bits;
-}
-
+// Return the bits of a Python int; nothing if it does not fit into an integer of `nbytes` bytes.
 std::optional<std::uint64_t> integer_bits(PyObject* number, bool with_sign, std::size_t nbytes) {
   const unsigned bits = 8 * unsigned(nbytes);
   int overflow = 0;
@@ -96,28 +32,11 @@ std::optional<std::uint64_t> integer_bits(PyObject* number, bool with_sign, std:
   return std::nullopt;
 }
 
-std::uint64_t fitting_bits(PyObject* argument, bool with_sign, std::size_t nbytes,
-                           const KernelParameter& parameter, std::size_t index) {
-  if (const auto bits = integer_bits(argument, with_sign, nbytes)) return *bits;
-  refuse(argument, parameter, index,
-         repr_of(argument) + " is out of the range of " + std::to_string(nbytes) +
-             (with_sign ? " signed" : " unsigned") + " bytes");
-}
-
-void put_floating_point(double value, std::size_t nbytes, char* to) {
-  if (nbytes == 8) {
-    std::memcpy(to, &value, 8);
-  } else if (nbytes == 4) {
-    const float narrow = float(value);
-    std::memcpy(to, &narrow, 4);
-  } else {
-    // Numbers from here on round to infinity, for which NumPy would warn.
-    constexpr double too_large = 65520;
-    const double given = std::abs(value) >= too_large ? std::copysign(HUGE_VAL, value) : value;
-    const py::object half = module_::import("numpy").attr("float16")(given);
-    const py::bytes bits = half.attr("tobytes")();
-    std::memcpy(to, PyBytes_AS_STRING(bits.ptr()), 2);
-  }
+Misfit put_int(PyObject* number, bool with_sign, std::size_t nbytes, char* to) {
+  const auto bits = integer_bits(number, with_sign, nbytes);
+  if (!bits) return Misfit::out_of_range;
+  put_integer(*bits, nbytes, to);
+  return Misfit::none;
 }
 
 // Round to odd when narrowing to float, so that the second rounding, to bfloat16, is correct.
@@ -136,48 +55,95 @@ void put_bfloat(double value, char* to) {
   std::memcpy(to, &upper, 2);
 }
 
-void put_floating_point(double value, const KernelParameter& parameter, char* to) {
-  if (parameter.kind == Kind::bfloat) return put_bfloat(value, to);
-  put_floating_point(value, parameter.nbytes, to);
+void put_half(double value, char* to) {
+  // Numbers from here on round to infinity, for which NumPy would warn.
+  constexpr double too_large = 65520;
+  const double given = std::abs(value) >= too_large ? std::copysign(HUGE_VAL, value) : value;
+  const py::object half = module_::import("numpy").attr("float16")(given);
+  const py::bytes bits = half.attr("tobytes")();
+  std::memcpy(to, PyBytes_AS_STRING(bits.ptr()), 2);
 }
 
-void put_complex(Py_complex value, std::size_t nbytes, char* to) {
-  put_floating_point(value.real, nbytes / 2, to);
-  put_floating_point(value.imag, nbytes / 2, to + nbytes / 2);
+// Return why a conversion to double failed, and clear the exception that said so.
+Misfit misfit_of(PyObject* number) {
+  const bool is_too_large = PyLong_Check(number) && PyErr_ExceptionMatches(PyExc_OverflowError);
+  clear_conversion_error();
+  return is_too_large ? Misfit::out_of_range : Misfit::another_kind;
 }
 
-void put_number(PyObject* argument, const KernelParameter& parameter, std::size_t index, char* to) {
-  if (PyComplex_Check(argument)) {
-    if (parameter.kind != Kind::complex)
-      refuse(argument, parameter, index, parameter.kind == Kind::unknown ? no_c_type : "");
-    return put_complex(PyComplex_AsCComplex(argument), parameter.nbytes, to);
+}  // namespace
+
+const char* kind_text(Kind kind) {
+  switch (kind) {
+    case Kind::pointer: return "a pointer";
+    case Kind::integer: return "an integer";
+    case Kind::unsigned_integer: return "an unsigned integer";
+    case Kind::floating_point: return "a floating-point number";
+    case Kind::bfloat: return "a bfloat16";
+    case Kind::boolean: return "a bool";
+    case Kind::complex: return "a complex number";
+    case Kind::bytes: return "a structure";
+    case Kind::unknown: break;
   }
-  if (PyFloat_Check(argument)) {
-    if (is_floating_point(parameter.kind))
-      return put_floating_point(PyFloat_AS_DOUBLE(argument), parameter, to);
-    if (parameter.kind == Kind::complex)
-      return put_complex({PyFloat_AS_DOUBLE(argument), 0}, parameter.nbytes, to);
-    refuse(argument, parameter, index, parameter.kind == Kind::unknown ? no_c_type : "");
+  return "a value of unknown type";
+}
+
+void put_integer(std::uint64_t bits, std::size_t nbytes, char* to) {
+  std::memcpy(to, &bits, nbytes);
+}
+
+std::uint64_t extended(const char* from, std::size_t nbytes, bool with_sign) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, from, nbytes);
+  const unsigned unused = 64 - 8 * unsigned(nbytes);
+  if (with_sign && nbytes < 8) bits = std::uint64_t(std::int64_t(bits << unused) >> unused);
+  return bits;
+}
+
+void put_floating_point(double value, ValueType type, char* to) {
+  if (type.kind == Kind::bfloat) return put_bfloat(value, to);
+  if (type.nbytes == 8) {
+    std::memcpy(to, &value, 8);
+  } else if (type.nbytes == 4) {
+    const float narrow = float(value);
+    std::memcpy(to, &narrow, 4);
+  } else {
+    put_half(value, to);
   }
-  switch (parameter.kind) {
-    case Kind::integer:
-    case Kind::unsigned_integer:
-      return put_integer(fitting_bits(argument, parameter.kind == Kind::integer, parameter.nbytes,
-                                      parameter, index),
-                         parameter.nbytes, to);
+}
+
+Misfit put_number(PyObject* number, ValueType type, char* to) {
+  switch (type.kind) {
     case Kind::pointer:
-      return put_integer(fitting_bits(argument, false, 8, parameter, index), 8, to);
-    case Kind::boolean: *to = char(is_true(argument)); return;
-    case Kind::floating_point:
-    case Kind::bfloat:
-    case Kind::complex: {
-      const double value = PyLong_AsDouble(argument);
-      if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
-      return parameter.kind == Kind::complex ? put_complex({value, 0}, parameter.nbytes, to)
-                                             : put_floating_point(value, parameter, to);
+    case Kind::integer:
+    case Kind::unsigned_integer: {
+      const bool with_sign = type.kind == Kind::integer;
+      const std::size_t nbytes = type.kind == Kind::pointer ? sizeof(void*) : type.nbytes;
+      if (PyLong_CheckExact(number)) return put_int(number, with_sign, nbytes, to);
+      const auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(number));
+      if (!integer) return misfit_of(number);
+      return put_int(integer.ptr(), with_sign, nbytes, to);
     }
-    default: refuse(argument, parameter, index, parameter.kind == Kind::unknown ? no_c_type : "");
+    case Kind::floating_point:
+    case Kind::bfloat: {
+      const double value = PyFloat_AsDouble(number);
+      if (value == -1 && PyErr_Occurred()) return misfit_of(number);
+      put_floating_point(value, type, to);
+      return Misfit::none;
+    }
+    case Kind::complex: {
+      const Py_complex value = PyComplex_AsCComplex(number);
+      if (value.real == -1 && PyErr_Occurred()) return misfit_of(number);
+      const ValueType part{Kind::floating_point, type.nbytes / 2};
+      put_floating_point(value.real, part, to);
+      put_floating_point(value.imag, part, to + part.nbytes);
+      return Misfit::none;
+    }
+    case Kind::boolean: *to = char(is_true(number)); return Misfit::none;
+    case Kind::bytes:
+    case Kind::unknown: break;
   }
+  return Misfit::another_kind;
 }
 
 }  // namespace PyGPU::python

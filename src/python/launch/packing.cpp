@@ -6,10 +6,11 @@
 #include <cstring>
 
 #include "PyGPU/runtime/dtypes.h"
-#include "python/array/gpuarray.h"
+#include "python/binders.h"
+#include "python/binding/errors.h"
 #include "python/binding/hooks.h"
 #include "python/launch/checks.h"
-#include "python/launch/numbers.h"
+#include "python/value/gpuarray.h"
 
 namespace PyGPU::python {
 namespace {
@@ -200,12 +201,20 @@ bool quick_address(PyObject* argument, const KernelParameter& parameter, std::si
   return true;
 }
 
-// Refuse a GPUArray for a number: a launch does not copy it to the host implicitly. Programs call
-// int() or float().
-void refuse_array(PyObject* argument, const KernelParameter& parameter, std::size_t index,
-                  const char* why) {
-  if (!PyFloat_CheckExact(argument) && is<GPUArray>(argument))
-    refuse(argument, parameter, index, why);
+constexpr const char* no_c_type =
+    "a plain Python number has no C type, and the kernel's signature is unknown: pass "
+    "numpy.int32(x), numpy.float32(x) ...";
+
+// Store a plain Python number, converted to the type in the signature. Only ints are bools.
+void put_plain_number(PyObject* argument, const KernelParameter& parameter, std::size_t index,
+                      char* to) {
+  if (parameter.kind == Kind::unknown) refuse(argument, parameter, index, no_c_type);
+  const bool may_fit = parameter.kind != Kind::boolean || PyLong_Check(argument);
+  switch (may_fit ? put_number(argument, parameter, to) : Misfit::another_kind) {
+    case Misfit::none: return;
+    case Misfit::out_of_range: refuse_out_of_range(argument, parameter, parameter, index);
+    case Misfit::another_kind: refuse(argument, parameter, index, "");
+  }
 }
 
 // Return what was packed after conversion of a number: objects that are neither Python's nor
@@ -227,20 +236,6 @@ bool is_handler(PyObject* argument) {
 
 }  // namespace
 
-std::string counted_arguments(std::size_t number) {
-  return std::to_string(number) + (number == 1 ? " argument" : " arguments");
-}
-
-void raise_argument_error(const std::string& text) {
-  PyErr_SetString(hook(Hook::argument_error).ptr(), text.c_str());
-  throw py::error_already_set();
-}
-
-void raise_shape_error(const std::string& text) {
-  PyErr_SetString(hook(Hook::shape_error).ptr(), text.c_str());
-  throw py::error_already_set();
-}
-
 PackedArguments::PackedArguments(const std::vector<KernelParameter>& parameters) {
   const std::size_t total =
       parameters.empty()
@@ -258,14 +253,6 @@ PackedArguments::PackedArguments(const std::vector<KernelParameter>& parameters)
   for (std::size_t i = 0; i < parameters.size(); ++i) pointers_[i] = bytes + parameters[i].offset;
 }
 
-void assign_offsets(std::vector<KernelParameter>& parameters) {
-  std::size_t end = 0;
-  for (KernelParameter& parameter : parameters) {
-    parameter.offset = end;
-    end += (std::max<std::size_t>(parameter.nbytes, 16) + 15) / 16 * 16;
-  }
-}
-
 Packing pack(PyObject* argument, const KernelParameter& parameter, std::size_t index, char* to) {
   const void* address = nullptr;
   if (quick_address(argument, parameter, index, &address)) {
@@ -277,7 +264,7 @@ Packing pack(PyObject* argument, const KernelParameter& parameter, std::size_t i
     return Packing::done;
   }
   if (PyLong_Check(argument) || PyFloat_Check(argument) || PyComplex_Check(argument)) {
-    put_number(argument, parameter, index, to);
+    put_plain_number(argument, parameter, index, to);
     return packing_of_number(argument);
   }
   if (is_handler(argument)) return Packing::is_handler;
@@ -289,86 +276,74 @@ void pack_addresses_again(PyObject* const* arguments, std::size_t count,
                           const std::vector<KernelParameter>& parameters, PackedArguments& packed) {
   for (std::size_t i = 0; i < count; ++i) {
     const void* address = nullptr;
-    if (quick_address(arguments[i], parameters[i], i, &address))
+    if (arguments[i] && quick_address(arguments[i], parameters[i], i, &address))
       std::memcpy(packed.value(i), &address, sizeof address);
   }
 }
 
-Packing pack_declared(PyObject* argument, const DeclaredArgument& declared,
-                      const KernelParameter& parameter, std::size_t index, char* to) {
-  switch (declared.kind) {
-    case Kind::pointer: {
-      const void* address = nullptr;
-      if (quick_address(argument, parameter, index, &address)) {
-        std::memcpy(to, &address, sizeof address);
-        return Packing::done;
-      }
-      if (PyLong_Check(argument)) {
-        put_integer(fitting_bits(argument, false, 8, parameter, index), 8, to);
-        return Packing::done;
-      }
-      KernelParameter pointer = parameter;
-      pointer.kind = Kind::pointer;
-      const Packing packing = pack(argument, pointer, index, to);
-      if (packing == Packing::is_handler)
-        refuse(argument, parameter, index, "prepared calls do not accept In, Out or InOut");
-      return packing;
-    }
-    case Kind::integer:
-    case Kind::unsigned_integer: {
-      const auto put = [&](PyObject* integer) {
-        put_integer(fitting_bits(integer, declared.kind == Kind::integer, declared.nbytes,
-                                 parameter, index),
-                    parameter.nbytes ? parameter.nbytes : declared.nbytes, to);
-      };
-      if (PyLong_CheckExact(argument)) {
-        put(argument);
-        return Packing::done;
-      }
-      refuse_array(argument, parameter, index, "prepare() declared an integer");
-      const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(argument));
-      if (!number) {
-        clear_conversion_error();
-        refuse(argument, parameter, index, "prepare() declared an integer");
-      }
-      put(number.ptr());
-      return packing_of_number(argument);
-    }
-    case Kind::floating_point: {
-      refuse_array(argument, parameter, index, "prepare() declared a floating-point number");
-      const double value = PyFloat_AsDouble(argument);
-      if (value == -1 && PyErr_Occurred()) {
-        clear_conversion_error();
-        refuse(argument, parameter, index, "prepare() declared a floating-point number");
-      }
-      put_floating_point(value, declared.nbytes, to);
-      return packing_of_number(argument);
-    }
-    case Kind::complex: {
-      refuse_array(argument, parameter, index, "prepare() declared a complex number");
-      const Py_complex value = PyComplex_AsCComplex(argument);
-      if (PyErr_Occurred()) {
-        clear_conversion_error();
-        refuse(argument, parameter, index, "prepare() declared a complex number");
-      }
-      put_complex(value, declared.nbytes, to);
-      return packing_of_number(argument);
-    }
-    case Kind::boolean: *to = char(is_true(argument)); return packing_of_number(argument);
-    default: {
-      if (!PyObject_CheckBuffer(argument))
-        refuse(argument, parameter, index, "prepare() declared a structure");
-      KernelParameter bytes = parameter;
-      bytes.kind = Kind::bytes;
-      bytes.nbytes = declared.nbytes;
-      put_bytes(argument, bytes, index, to);
-      return Packing::ran_python;
-    }
+namespace {
+
+// Pack an address, an int or any other argument for a pointer.
+Packing pack_declared_pointer(PyObject* argument, const KernelParameter& parameter,
+                              std::size_t index, char* to) {
+  const void* address = nullptr;
+  if (quick_address(argument, parameter, index, &address)) {
+    std::memcpy(to, &address, sizeof address);
+    return Packing::done;
   }
+  if (PyLong_Check(argument)) {
+    constexpr ValueType type{Kind::pointer, sizeof(void*)};
+    if (put_number(argument, type, to) != Misfit::none)
+      refuse_out_of_range(argument, type, parameter, index);
+    return Packing::done;
+  }
+  KernelParameter pointer = parameter;
+  pointer.kind = Kind::pointer;
+  const Packing packing = pack(argument, pointer, index, to);
+  if (packing == Packing::is_handler)
+    refuse(argument, parameter, index, "prepared calls do not accept In, Out or InOut");
+  return packing;
 }
 
-void check_declaration(const DeclaredArgument& declared, const KernelParameter& parameter,
-                       std::size_t index) {
+Packing pack_declared_bytes(PyObject* argument, ValueType declared,
+                            const KernelParameter& parameter, std::size_t index, char* to) {
+  if (!PyObject_CheckBuffer(argument))
+    refuse(argument, parameter, index, "prepare() declared a structure");
+  KernelParameter bytes = parameter;
+  bytes.kind = Kind::bytes;
+  bytes.nbytes = declared.nbytes;
+  put_bytes(argument, bytes, index, to);
+  return Packing::ran_python;
+}
+
+// A launch does not copy an array to the host implicitly. Programs call int() or float().
+bool is_array(PyObject* argument) {
+  return !PyLong_CheckExact(argument) && !PyFloat_CheckExact(argument) && is<GPUArray>(argument);
+}
+
+}  // namespace
+
+Packing pack_declared(PyObject* argument, ValueType declared, const KernelParameter& parameter,
+                      std::size_t index, char* to) {
+  if (declared.kind == Kind::pointer) return pack_declared_pointer(argument, parameter, index, to);
+  if (declared.kind == Kind::bytes || declared.kind == Kind::unknown)
+    return pack_declared_bytes(argument, declared, parameter, index, to);
+  const bool may_fit = declared.kind == Kind::boolean || !is_array(argument);
+  switch (may_fit ? put_number(argument, declared, to) : Misfit::another_kind) {
+    case Misfit::none: break;
+    case Misfit::out_of_range: refuse_out_of_range(argument, declared, parameter, index);
+    case Misfit::another_kind:
+      refuse(argument, parameter, index,
+             std::string("prepare() declared ") +
+                 (is_integral(declared.kind) ? "an integer" : kind_text(declared.kind)));
+  }
+  if (is_integral(declared.kind) && parameter.nbytes > declared.nbytes)
+    put_integer(extended(to, declared.nbytes, declared.kind == Kind::integer), parameter.nbytes,
+                to);
+  return packing_of_number(argument);
+}
+
+void check_declaration(ValueType declared, const KernelParameter& parameter, std::size_t index) {
   const bool widened = is_integral(declared.kind) && may_be_integral(parameter) &&
                        declared.nbytes < parameter.nbytes;
   const bool address = (declared.kind == Kind::pointer && is_integral(parameter.kind)) ||
@@ -379,11 +354,10 @@ void check_declaration(const DeclaredArgument& declared, const KernelParameter& 
                          declared.kind == Kind::bytes || parameter.kind == Kind::bytes;
   const bool same_size = !parameter.nbytes || declared.nbytes == parameter.nbytes;
   if (same_kind && (same_size || widened)) return;
-  std::string text = "prepare: parameter #" + std::to_string(index) + " (0-based)";
-  if (!parameter.name.empty()) text += " '" + parameter.name + "'";
-  text += ": the kernel expects " + std::string(kind_text(parameter.kind)) + " of " +
-          std::to_string(parameter.nbytes) + " bytes, but prepare() declares " +
-          kind_text(declared.kind) + " of " + std::to_string(declared.nbytes) + " bytes";
+  std::string text = "prepare: " + position_text(parameter, index) + ": the kernel expects " +
+                     std::string(kind_text(parameter.kind)) + " of " +
+                     std::to_string(parameter.nbytes) + " bytes, but prepare() declares " +
+                     kind_text(declared.kind) + " of " + std::to_string(declared.nbytes) + " bytes";
   raise_argument_error(text);
 }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "PyGPU/runtime/peers.h"
-#include "python/launch/packing.h"
+#include "python/binding/errors.h"
 
 namespace PyGPU::python {
 

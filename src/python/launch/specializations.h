@@ -2,7 +2,10 @@
 // here.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <unordered_map>
 
 #include "PyGPU/runtime/kernel.h"
@@ -10,33 +13,54 @@
 
 namespace PyGPU::python {
 
-// Key of a kernel, packed into bits.
+// Key of a kernel: numbers, packed into bits.
 class SpecializationKey {
  public:
-  void add(unsigned value, int bits) {
-    if (used_ + bits > 63) {
-      words_[++word_] = 1;
-      used_ = 0;
-    }
-    words_[word_] = words_[word_] << bits | value;
+  // Add a number from 0 to `most`.
+  template <std::uint64_t most>
+  void add(std::uint64_t number) {
+    constexpr int bits = width_of(most);
+    static_assert(bits <= word_bits, "a number fits into a word");
+    if (number > most) refuse(number, most);
+    if (used_ + bits > word_bits) start_word();
+    words_[word_] = words_[word_] << bits | number;
     used_ += bits;
   }
   bool operator==(const SpecializationKey& other) const {
-    return words_[0] == other.words_[0] && words_[1] == other.words_[1] &&
-           words_[2] == other.words_[2];
+    return std::equal(words_, words_ + word_count, other.words_);
   }
   struct Hash {
     std::size_t operator()(const SpecializationKey& key) const {
       constexpr std::uint64_t odd = 0x9e3779b97f4a7c15u;
-      return std::size_t(((key.words_[0] * odd ^ key.words_[1]) * odd ^ key.words_[2]) * odd >> 8);
+      std::uint64_t mixed = 0;
+      for (const std::uint64_t word : key.words_) mixed = (mixed ^ word) * odd;
+      return std::size_t(mixed >> 8);
     }
   };
 
  private:
+  static constexpr int word_bits = 63, word_count = 4;
+  static constexpr int width_of(std::uint64_t most) {
+    int bits = 0;
+    for (; most; most >>= 1) ++bits;
+    return bits;
+  }
+  void start_word() {
+    if (++word_ == word_count) throw std::logic_error("a kernel's key has too many numbers");
+    words_[word_] = 1;
+    used_ = 0;
+  }
+  [[noreturn, gnu::cold]] static void refuse(std::uint64_t number, std::uint64_t most) {
+    throw std::logic_error("a kernel's key: " + std::to_string(number) + " exceeds " +
+                           std::to_string(most));
+  }
+
   // A leading 1 marks the start of the key, so that keys of different lengths differ.
-  std::uint64_t words_[3] = {1};
+  std::uint64_t words_[word_count] = {1};
   int word_ = 0, used_ = 0;
 };
+
+constexpr std::uint64_t max_device = 255, max_itemsize = 16;  // in keys
 
 // A specialization that consists of one kernel.
 struct SpecializedKernel {
@@ -65,5 +89,18 @@ class Specializations {
  private:
   std::unordered_map<Key, std::unique_ptr<Made>, Hash> kept_;
 };
+
+// Run `work`, which needs kernels. Return false, with nothing done, if there is no compiler for
+// them.
+template <class Work>
+bool with_compiler(Work work) {
+  try {
+    work();
+    return true;
+  } catch (py::error_already_set& error) {
+    if (!error.matches(hook(Hook::compiler_missing))) throw;
+    return false;
+  }
+}
 
 }  // namespace PyGPU::python

@@ -115,7 +115,7 @@ Status copy_given_box(const py::tuple& dst, const py::tuple& src, std::size_t wi
 
 }  // namespace
 
-void bind_arrays(module_& m) {
+void bind_textures(module_& m) {
   const py::object a =
       new_class<TextureArray>(m, "_Array", "Array that textures and surfaces can access.");
   method(a, "__repr__",

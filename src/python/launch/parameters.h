@@ -1,0 +1,50 @@
+// Parameters of kernels and of library functions, and the errors for arguments that do not fit.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "python/launch/numbers.h"
+
+namespace PyGPU::python {
+
+// One parameter.
+struct KernelParameter : ValueType {
+  std::string name;        // name in the source; empty if unknown
+  std::size_t offset = 0;  // of its value among the packed arguments
+  // Type of the elements that a pointer points to, if they are numbers, vectors of `pointee_count`
+  // numbers, or structures; see checks.h.
+  Kind pointee = Kind::unknown;
+  std::size_t pointee_nbytes = 0;
+  std::size_t pointee_count = 1;
+  bool is_writable = false;     // a pointer to elements that are surely not const
+  mutable py::object compared;  // the last array dtype that was accepted
+  mutable bool has_warned = false;
+};
+
+// Assign the offsets of the values, one after another at multiples of 16.
+void assign_offsets(std::vector<KernelParameter>& parameters);
+
+inline bool may_be(Kind parameter, Kind kind) {
+  return parameter == Kind::unknown || parameter == kind;
+}
+inline bool may_be_integral(const KernelParameter& parameter) {
+  const bool may_hold =
+      parameter.kind == Kind::unknown && parameter.nbytes <= sizeof(std::uint64_t);
+  return may_hold || is_integral(parameter.kind) || parameter.kind == Kind::boolean;
+}
+
+// Return a parameter's name and type, such as "n: int32".
+std::string parameter_text(const KernelParameter& parameter);
+// "parameter #0 (0-based) 'n'"
+std::string position_text(const KernelParameter& parameter, std::size_t index);
+// "1 argument", "2 arguments"
+std::string counted_arguments(std::size_t number);
+// Throw ArgumentError, which names the parameter, its type, the argument, and the reason.
+[[noreturn]] void refuse(PyObject* argument, const KernelParameter& parameter, std::size_t index,
+                         const std::string& why);
+// Throw ArgumentError for a number that is out of the range of a type.
+[[noreturn]] void refuse_out_of_range(PyObject* argument, ValueType type,
+                                      const KernelParameter& parameter, std::size_t index);
+
+}  // namespace PyGPU::python

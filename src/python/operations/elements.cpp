@@ -1,0 +1,44 @@
+// Numbers as elements of arrays. See elements.h.
+#include "python/operations/elements.h"
+
+#include "python/binding/errors.h"
+#include "python/launch/packing.h"
+
+namespace PyGPU::python {
+namespace {
+
+// Return what an array of the dtype accepts, such as "an integer from 0 to 255".
+std::string accepted_text(const DType& dtype) {
+  if (dtype.kind != 'i' && dtype.kind != 'u') return kind_text(Kind(dtype.kind));
+  const bool with_sign = dtype.kind == 'i';
+  const std::uint64_t most = ~std::uint64_t() >> (64 - 8 * dtype.itemsize + with_sign);
+  const std::string least = with_sign ? std::to_string(-std::int64_t(most) - 1) : "0";
+  return "an integer from " + least + " to " + std::to_string(most);
+}
+
+// Return true for numbers whose conversion would drop an imaginary part or a fraction: Python's,
+// and NumPy's of the dtype `scalar`.
+bool drops_a_part(PyObject* number, int scalar, const DType& dtype) {
+  const char kind = scalar >= 0               ? dtypes[scalar].kind
+                    : PyComplex_Check(number) ? 'c'
+                    : PyFloat_Check(number)   ? 'f'
+                                              : 'i';
+  if (kind == 'c') return dtype.kind != 'c';
+  return kind == 'f' && (dtype.kind == 'i' || dtype.kind == 'u');
+}
+
+}  // namespace
+
+void put_element(py::handle number, int code, char* to) {
+  const DType& dtype = dtypes[code];
+  const int scalar = numpy_scalar_dtype(number.ptr());
+  if (scalar >= 0 && dtypes[scalar].kind == 'b')  // NumPy's bools have no __index__
+    return put_element(py::bool_(is_true(number)), code, to);
+  const bool may_fit = !drops_a_part(number.ptr(), scalar, dtype);
+  if (may_fit && put_number(number.ptr(), {Kind(dtype.kind), dtype.itemsize}, to) == Misfit::none)
+    return;
+  raise_argument_error(text_of(number) + " does not fit into " + dtype.name + ": expected " +
+                       accepted_text(dtype));
+}
+
+}  // namespace PyGPU::python

@@ -1,0 +1,50 @@
+// Prepared functions of the launchers of ElementwiseKernel, ReductionKernel and scans.
+#pragma once
+
+#include "python/launch/function.h"
+
+namespace PyGPU::python {
+
+// A prepared function, held by a launcher. If a Python subclass overrides prepared_async_call,
+// launches call that method.
+class PreparedFunction {
+ public:
+  explicit PreparedFunction(py::object function);
+  // Launch `count` arguments on blocks and threads along one axis. `add_all` adds the arguments,
+  // objects and numbers, to its parameter. If `wrap` is not None, call the result of
+  // wrap(prepared_async_call) instead.
+  template <class AddAll>
+  void launch(Index blocks, Index threads, const py::object& stream, std::size_t count,
+              AddAll add_all, const py::object& wrap = py::none()) const {
+    const py::object own = function_;  // stays alive while arguments or other threads run Python
+    if (is_overridden_ || !wrap.is_none()) {
+      CallArguments arguments(blocks, threads, stream);
+      add_all(arguments);
+      return arguments.call(own, wrap);
+    }
+    PreparedArguments arguments(own, count);
+    add_all(arguments);
+    LaunchShape shape;
+    shape.grid = dim3(unsigned(blocks), 1, 1);
+    shape.block = dim3(unsigned(threads), 1, 1);
+    arguments.launch(shape, stream_of(stream));
+  }
+
+ private:
+  // Arguments of prepared_async_call as Python's objects.
+  class CallArguments {
+   public:
+    CallArguments(Index blocks, Index threads, const py::object& stream);
+    void add(PyObject* argument) { all_.append(py::handle(argument)); }
+    void add(Index number) { all_.append(number); }
+    void call(const py::object& function, const py::object& wrap) const;
+
+   private:
+    py::list all_;
+  };
+
+  py::object function_;
+  bool is_overridden_;
+};
+
+}  // namespace PyGPU::python

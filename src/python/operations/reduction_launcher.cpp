@@ -1,0 +1,120 @@
+// Launches of ReductionKernel, from the arguments of a call to the launches.
+#include "PyGPU/arrays/reduction_plan.h"
+#include "python/binders.h"
+#include "python/operations/prepared.h"
+#include "python/operations/vectors.h"
+
+namespace PyGPU::python {
+namespace {
+
+// Kernels compiled for the current device, and the memory that launches on the null stream share,
+// since they run one after another: a buffer for partial results (parts), and the counter of
+// finished blocks, which is 0 between launches.
+struct ReductionLauncher {
+  PreparedFunction first, last;
+  std::size_t count;  // number of arguments
+  Vectors vectors;
+  py::object dtype;  // of the result
+  LinearReduction linear;
+  py::object done, parts;
+};
+
+ReductionLauncher make_reduction(py::handle, const py::object& first, const py::object& last,
+                                 std::size_t count, const py::sequence& vectors,
+                                 const py::object& dtype, int registers, int unroll) {
+  const LinearReduction linear(properties_of(current_device()), itemsize_of(dtype), registers,
+                               unroll);
+  return {PreparedFunction(first),
+          PreparedFunction(last),
+          count,
+          Vectors(vectors),
+          dtype,
+          linear,
+          {},
+          {}};
+}
+
+py::object object_of(GPUArray&& made) { return PyGPU::python::wrap(std::move(made)); }
+
+// Return the buffer for the parts of all blocks that can be counted. Its first use also creates the
+// counter.
+py::object counted_parts(ReductionLauncher& launcher) {
+  if (!launcher.parts) {
+    GPUArray done =
+        new_array(Layout(Axes(), sizeof(unsigned)), dtype_of(py::str("uint32")), py::none());
+    done.core.zero();
+    launcher.done = object_of(std::move(done));
+    const Layout all({launcher.linear.resident_blocks()}, itemsize_of(launcher.dtype));
+    launcher.parts = object_of(new_array(all, launcher.dtype, py::none()));
+  }
+  return launcher.parts;
+}
+
+// Launch and return the result. Return None if Python must first check the arguments or make their
+// device current.
+py::object launch_reduction(ReductionLauncher& launcher, const py::object& stream,
+                            const py::tuple& given, const py::object& out,
+                            const py::object& allocator, const py::object& wrap, bool is_checked) {
+  PyObject* const* const items = items_of(given);
+  if (!is_checked && (given.size() != launcher.count || !launcher.vectors.can_launch(items)))
+    return py::none();
+  const GPUArray& array = launcher.vectors.first(items);
+  if (!is_checked && array.core.address() && array.core.device() != current_device())
+    return py::none();
+  const Index n = array.layout().size();
+  const py::object used_allocator = allocator.is_none() ? array.allocator : allocator;
+  const Layout one(Axes(), itemsize_of(launcher.dtype));
+  const py::object result =
+      out.is_none() ? object_of(new_array(one, launcher.dtype, used_allocator)) : out;
+  const auto launch = launcher.linear.over(n);
+  const unsigned threads = launcher.linear.threads();
+  const StreamRef queue = stream_of(stream);
+  const bool counts = launch.blocks > 1 && launch.blocks <= launcher.linear.resident_blocks() &&
+                      !launch_runs_kernel && !queue.handle && wrap.is_none();
+  py::object parts = result;  // with one block, the part is the result
+  if (counts) {
+    parts = counted_parts(launcher);
+  } else if (launch.blocks > 1) {
+    parts = object_of(scratch_array(Layout({launch.blocks}, one.itemsize()), launcher.dtype, queue,
+                                    used_allocator));
+  }
+  const auto add_first = [&](auto& arguments) {
+    arguments.add(parts.ptr());
+    add_items(arguments, given);
+    arguments.add(launch.chunk);
+    arguments.add(n);
+    if (counts) {
+      arguments.add(result.ptr());
+      arguments.add(launcher.done.ptr());
+    } else {  // null pointers
+      arguments.add(Index(0));
+      arguments.add(Index(0));
+    }
+  };
+  launcher.first.launch(launch.blocks, threads, stream, given.size() + 5, add_first, wrap);
+  if (launch.blocks == 1 || counts) return result;
+  const auto add_last = [&](auto& arguments) {
+    arguments.add(result.ptr());
+    arguments.add(parts.ptr());
+    add_items(arguments, given);
+    arguments.add(launch.blocks);
+    arguments.add(launch.blocks);
+  };
+  launcher.last.launch(1, threads, stream, given.size() + 4, add_last, wrap);
+  return result;
+}
+
+}  // namespace
+
+void bind_reduction_launcher(module_& m) {
+  const py::object c = new_class<ReductionLauncher>(m, "_ReductionLauncher",
+                                                    "Launcher of a ReductionKernel on one device.");
+  constructor(c, &make_reduction,
+              {{"first"}, {"last"}, {"count"}, {"vectors"}, {"dtype"}, {"registers"}, {"unroll"}});
+  method(c, "launch", &launch_reduction,
+         "Launch and return the result. None: check the arguments, or make their device current, "
+         "first.",
+         {{"stream"}, {"arguments"}, {"out"}, {"allocator"}, {"wrap"}, {"is_checked", false}});
+}
+
+}  // namespace PyGPU::python
