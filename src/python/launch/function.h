@@ -17,7 +17,7 @@ struct Prepared {
 };
 
 // Arguments of one launch of a prepared function, packed as they are added: Python objects, which
-// must stay alive until the launch, and numbers.
+// must stay alive until the launch, numbers, and addresses of memory that the launch may use.
 class PreparedArguments {
  public:
   // `count` is the number of arguments. ArgumentError if the function was prepared for another.
@@ -26,6 +26,7 @@ class PreparedArguments {
   PreparedArguments& operator=(const PreparedArguments&) = delete;
   void add(PyObject* argument);
   void add(Index number);
+  void add_address(const void* address) { add(Index(number_of(address))); }
   void launch(const LaunchShape& shape, const StreamRef& stream);
 
  private:

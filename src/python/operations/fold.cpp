@@ -6,14 +6,13 @@
 #include "python/launch/enqueue.h"
 #include "python/launch/specializations.h"
 #include "python/operations/elementwise.h"
+#include "python/operations/shared_parts.h"
 
 namespace PyGPU::python {
 namespace {
 
-// Kernels of one key on a device, and the memory that their launches on the null stream share:
-// a buffer of partial results (parts), and a counter of finished blocks for each column of blocks.
-// The launches can share it because they run one after another. The counters are 0 between
-// launches.
+// Kernels of one key on a device, and the memory for their blocks' parts, with a counter for each
+// column of blocks.
 struct FoldKernels {
   FoldKernels(const std::shared_ptr<Module>& module, std::size_t part_bytes_, Index counters_)
       : first(module, "first"),
@@ -28,7 +27,7 @@ struct FoldKernels {
   std::size_t part_bytes;
   int registers;  // per thread
   Index counters;
-  Array done, parts;
+  SharedParts shared;
   std::atomic_flag busy = ATOMIC_FLAG_INIT;
 };
 constexpr Index max_columns = 2048;  // columns of blocks with a counter
@@ -94,19 +93,11 @@ void with_parts(FoldKernels& kernels, std::size_t nbytes, bool may_count,
   if (request.stream.handle || !kernels.counters || kernels.busy.test_and_set())
     return with_scratch(nullptr);
   try {
-    if (!kernels.done.address()) {  // outside of order.run, so that a graph does not record it
-      Array done = Array::empty(Layout({kernels.counters}, sizeof(unsigned)));
-      done.zero();
-      kernels.done = std::move(done);
-    }
-    void* const counters = may_count ? kernels.done.address() : nullptr;
-    if (nbytes > max_cached_parts_bytes) {
+    void* const counters = may_count ? kernels.shared.counters(kernels.counters) : nullptr;
+    if (nbytes > max_cached_parts_bytes)
       with_scratch(counters);
-    } else {
-      if (kernels.parts.layout().nbytes() < nbytes)
-        kernels.parts = Array::empty(Layout({Index(nbytes)}, 1));
-      work(kernels.parts.address(), counters);
-    }
+    else
+      work(kernels.shared.parts(nbytes), counters);
   } catch (...) {
     kernels.busy.clear();
     throw;

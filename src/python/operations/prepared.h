@@ -37,6 +37,7 @@ class PreparedFunction {
     CallArguments(Index blocks, Index threads, const py::object& stream);
     void add(PyObject* argument) { all_.append(py::handle(argument)); }
     void add(Index number) { all_.append(number); }
+    void add_address(const void* address) { all_.append(number_of(address)); }
     void call(const py::object& function, const py::object& wrap) const;
 
    private:

@@ -2,21 +2,20 @@
 #include "PyGPU/arrays/reduction_plan.h"
 #include "python/binders.h"
 #include "python/operations/prepared.h"
+#include "python/operations/shared_parts.h"
 #include "python/operations/vectors.h"
 
 namespace PyGPU::python {
 namespace {
 
-// Kernels compiled for the current device, and the memory that launches on the null stream share,
-// since they run one after another: a buffer for partial results (parts), and the counter of
-// finished blocks, which is 0 between launches.
+// Kernels compiled for the current device, and the memory for their blocks' parts.
 struct ReductionLauncher {
   PreparedFunction first, last;
   std::size_t count;  // number of arguments
   Vectors vectors;
   py::object dtype;  // of the result
   LinearReduction linear;
-  py::object done, parts;
+  SharedParts shared;
 };
 
 ReductionLauncher make_reduction(py::handle, const py::object& first, const py::object& last,
@@ -24,31 +23,11 @@ ReductionLauncher make_reduction(py::handle, const py::object& first, const py::
                                  const py::object& dtype, int registers, int unroll) {
   const LinearReduction linear(properties_of(current_device()), itemsize_of(dtype), registers,
                                unroll);
-  return {PreparedFunction(first),
-          PreparedFunction(last),
-          count,
-          Vectors(vectors),
-          dtype,
-          linear,
-          {},
-          {}};
+  return {
+      PreparedFunction(first), PreparedFunction(last), count, Vectors(vectors), dtype, linear, {}};
 }
 
 py::object object_of(GPUArray&& made) { return PyGPU::python::wrap(std::move(made)); }
-
-// Return the buffer for the parts of all blocks that can be counted. Its first use also creates the
-// counter.
-py::object counted_parts(ReductionLauncher& launcher) {
-  if (!launcher.parts) {
-    GPUArray done =
-        new_array(Layout(Axes(), sizeof(unsigned)), dtype_of(py::str("uint32")), py::none());
-    done.core.zero();
-    launcher.done = object_of(std::move(done));
-    const Layout all({launcher.linear.resident_blocks()}, itemsize_of(launcher.dtype));
-    launcher.parts = object_of(new_array(all, launcher.dtype, py::none()));
-  }
-  return launcher.parts;
-}
 
 // Launch and return the result. Return None if Python must first check the arguments or make their
 // device current.
@@ -72,24 +51,23 @@ py::object launch_reduction(ReductionLauncher& launcher, const py::object& strea
   const bool counts = launch.blocks > 1 && launch.blocks <= launcher.linear.resident_blocks() &&
                       !launch_runs_kernel && !queue.handle && wrap.is_none();
   py::object parts = result;  // with one block, the part is the result
-  if (counts) {
-    parts = counted_parts(launcher);
-  } else if (launch.blocks > 1) {
+  if (launch.blocks > 1 && !counts)
     parts = object_of(scratch_array(Layout({launch.blocks}, one.itemsize()), launcher.dtype, queue,
                                     used_allocator));
-  }
   const auto add_first = [&](auto& arguments) {
-    arguments.add(parts.ptr());
+    if (counts)
+      arguments.add_address(launcher.shared.parts(
+          std::size_t(launcher.linear.resident_blocks()) * one.itemsize()));
+    else
+      arguments.add(parts.ptr());
     add_items(arguments, given);
     arguments.add(launch.chunk);
     arguments.add(n);
-    if (counts) {
+    if (counts)
       arguments.add(result.ptr());
-      arguments.add(launcher.done.ptr());
-    } else {  // null pointers
-      arguments.add(Index(0));
-      arguments.add(Index(0));
-    }
+    else
+      arguments.add_address(nullptr);
+    arguments.add_address(counts ? launcher.shared.counters(1) : nullptr);
   };
   launcher.first.launch(launch.blocks, threads, stream, given.size() + 5, add_first, wrap);
   if (launch.blocks == 1 || counts) return result;

@@ -65,7 +65,7 @@ bool launch_scan(const ScanLauncher& launcher, const py::object& stream, const p
       arguments.add(source->layout().strides()[0]);
       arguments.add(to.ptr());
       arguments.add(target->layout().strides()[0]);
-      arguments.add(Index(number_of(states)));
+      arguments.add_address(states);
       arguments.add(launcher.delay_of(tiles));
     });
   };
