@@ -123,7 +123,11 @@ CALLS = {
     "256": (lambda m: m.write("unsigned char", 256), ArgumentError, "256.*1 unsigned"),
     "2**63": (lambda m: m.write("long long", 2**63), ArgumentError, "out of the range of 8"),
     "2**64": (lambda m: m.write("size_t", 2**64), ArgumentError, "out of the range of 8"),
-    "2**2000 as double": (lambda m: m.write("double", 2**2000), OverflowError, "too large"),
+    "2**2000 as double": (
+        lambda m: m.write("double", 2**2000),
+        ArgumentError,
+        "an integer of 2001 bits is out of the range of 8 floating-point bytes",
+    ),
     # pointers
     "None": (
         lambda m: m.twice(None, 8, **ONE),

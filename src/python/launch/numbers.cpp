@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include "python/arguments.h"
 
@@ -86,6 +87,14 @@ const char* kind_text(Kind kind) {
     case Kind::unknown: break;
   }
   return "a value of unknown type";
+}
+
+std::string number_text(py::handle number) {
+  constexpr int most_bits = 128;
+  if (!PyLong_Check(number.ptr())) return text_of(number);
+  const py::object bits = number.attr("bit_length")();
+  return bits.cast<long>() <= most_bits ? text_of(number)
+                                        : "an integer of " + text_of(bits) + " bits";
 }
 
 void put_integer(std::uint64_t bits, std::size_t nbytes, char* to) {

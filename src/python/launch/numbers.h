@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <string>
 
 #include "python/binding/objects.h"
 
@@ -37,6 +37,9 @@ inline bool is_integral(Kind kind) {
 inline bool is_floating_point(Kind kind) {
   return kind == Kind::floating_point || kind == Kind::bfloat;
 }
+
+// Return a number for an error message: its digits, or only its size if there are many.
+std::string number_text(py::handle number);
 
 // Store the low bytes of a 64-bit number; all supported machines are little-endian.
 void put_integer(std::uint64_t bits, std::size_t nbytes, char* to);

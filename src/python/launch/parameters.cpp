@@ -67,7 +67,7 @@ void refuse_out_of_range(PyObject* argument, ValueType type, const KernelParamet
                                ? " unsigned"
                                : " floating-point";
   refuse(argument, parameter, index,
-         repr_of(argument) + " is out of the range of " + std::to_string(type.nbytes) + sign +
+         number_text(argument) + " is out of the range of " + std::to_string(type.nbytes) + sign +
              " bytes");
 }
 

@@ -37,7 +37,7 @@ void put_element(py::handle number, int code, char* to) {
   const bool may_fit = !drops_a_part(number.ptr(), scalar, dtype);
   if (may_fit && put_number(number.ptr(), {Kind(dtype.kind), dtype.itemsize}, to) == Misfit::none)
     return;
-  raise_argument_error(text_of(number) + " does not fit into " + dtype.name + ": expected " +
+  raise_argument_error(number_text(number) + " does not fit into " + dtype.name + ": expected " +
                        accepted_text(dtype));
 }
 

@@ -56,8 +56,8 @@ py::object launch_reduction(ReductionLauncher& launcher, const py::object& strea
                                     used_allocator));
   const auto add_first = [&](auto& arguments) {
     if (counts)
-      arguments.add_address(launcher.shared.parts(
-          std::size_t(launcher.linear.resident_blocks()) * one.itemsize()));
+      arguments.add_address(
+          launcher.shared.parts(std::size_t(launcher.linear.resident_blocks()) * one.itemsize()));
     else
       arguments.add(parts.ptr());
     add_items(arguments, given);
