@@ -73,11 +73,10 @@ QUICK = [
 ]
 # Folders whose sources are compiled at once, those that take longest first.
 UNITS = {
-    "operations": ["src/python/operations"],
+    "array": ["src/python/value", "src/python/operations", "src/python/array"],
     "calls": ["src/python/runtime", "src/python/exchange"],
-    "launch": ["src/python", "src/python/binding", "src/python/value", "src/python/launch"],
     "machine": ["src/host"],
-    "array": ["src/python/array"],
+    "launch": ["src/python", "src/python/binding", "src/python/launch"],
     "core": ["src/core/runtime", "src/core/arrays"],
 }
 # Units that are small instead of quick: the low level's calls take less time than the runtime's

@@ -230,19 +230,6 @@ PreparedArguments::PreparedArguments(py::handle function, std::size_t count)
   given_ = more_.data();
 }
 
-void PreparedArguments::add(PyObject* argument) {
-  const std::size_t i = count_++;
-  given_[i] = argument;
-  has_run_python_ |= pack_declared(argument, prepared_->declared[i], parameters_[i], i,
-                                   packed_.value(i)) != Packing::done;
-}
-
-void PreparedArguments::add(Index number) {
-  const std::size_t i = count_++;
-  given_[i] = nullptr;
-  put_integer(std::uint64_t(number), prepared_->declared[i].nbytes, packed_.value(i));
-}
-
 void PreparedArguments::launch(const LaunchShape& shape, const StreamRef& stream) {
   if (has_run_python_) pack_addresses_again(given_, count_, parameters_, packed_);
   python::launch(function_, shape, {given_, count_, packed_.pointers(), parameters_}, stream);

@@ -24,8 +24,17 @@ class PreparedArguments {
   PreparedArguments(py::handle function, std::size_t count);
   PreparedArguments(const PreparedArguments&) = delete;  // given_ may point into own_
   PreparedArguments& operator=(const PreparedArguments&) = delete;
-  void add(PyObject* argument);
-  void add(Index number);
+  void add(PyObject* argument) {
+    const std::size_t i = count_++;
+    given_[i] = argument;
+    has_run_python_ |= pack_declared(argument, prepared_->declared[i], parameters_[i], i,
+                                     packed_.value(i)) != Packing::done;
+  }
+  void add(Index number) {
+    const std::size_t i = count_++;
+    given_[i] = nullptr;
+    put_integer(std::uint64_t(number), prepared_->declared[i].nbytes, packed_.value(i));
+  }
   void add_address(const void* address) { add(Index(number_of(address))); }
   void launch(const LaunchShape& shape, const StreamRef& stream);
 

@@ -283,14 +283,9 @@ void pack_addresses_again(PyObject* const* arguments, std::size_t count,
 
 namespace {
 
-// Pack an address, an int or any other argument for a pointer.
+// Pack an int, or an argument that is not a frequent one, for a pointer.
 Packing pack_declared_pointer(PyObject* argument, const KernelParameter& parameter,
                               std::size_t index, char* to) {
-  const void* address = nullptr;
-  if (quick_address(argument, parameter, index, &address)) {
-    std::memcpy(to, &address, sizeof address);
-    return Packing::done;
-  }
   if (PyLong_Check(argument)) {
     constexpr ValueType type{Kind::pointer, sizeof(void*)};
     if (put_number(argument, type, to) != Misfit::none)
@@ -325,7 +320,13 @@ bool is_array(PyObject* argument) {
 
 Packing pack_declared(PyObject* argument, ValueType declared, const KernelParameter& parameter,
                       std::size_t index, char* to) {
-  if (declared.kind == Kind::pointer) return pack_declared_pointer(argument, parameter, index, to);
+  if (declared.kind == Kind::pointer) {
+    const void* address = nullptr;
+    if (!quick_address(argument, parameter, index, &address))
+      return pack_declared_pointer(argument, parameter, index, to);
+    std::memcpy(to, &address, sizeof address);
+    return Packing::done;
+  }
   if (declared.kind == Kind::bytes || declared.kind == Kind::unknown)
     return pack_declared_bytes(argument, declared, parameter, index, to);
   const bool may_fit = declared.kind == Kind::boolean || !is_array(argument);

@@ -2,7 +2,6 @@
 // here.
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -27,14 +26,14 @@ class SpecializationKey {
     used_ += bits;
   }
   bool operator==(const SpecializationKey& other) const {
-    return std::equal(words_, words_ + word_count, other.words_);
+    return words_[0] == other.words_[0] && words_[1] == other.words_[1] &&
+           words_[2] == other.words_[2] && words_[3] == other.words_[3];
   }
   struct Hash {
     std::size_t operator()(const SpecializationKey& key) const {
       constexpr std::uint64_t odd = 0x9e3779b97f4a7c15u;
-      std::uint64_t mixed = 0;
-      for (const std::uint64_t word : key.words_) mixed = (mixed ^ word) * odd;
-      return std::size_t(mixed >> 8);
+      const std::uint64_t *const w = key.words_, high = (w[3] * odd ^ w[2]) * odd;
+      return std::size_t(((high ^ w[1]) * odd ^ w[0]) * odd >> 8);
     }
   };
 
