@@ -140,7 +140,7 @@ def identity(value: Any) -> Any:
 
 
 def _simple_power(exponent: Any, kind: str) -> str | None:
-    """Return the operation that replaces a power, or None; as src/python/operations/map.cpp does."""
+    """Return the operation that replaces a power, or None, as operations/map.cpp does."""
     if kind == "b" or not (isinstance(exponent, float) or hasattr(exponent, "__index__")):
         return None
     known: tuple[tuple[float, str], ...] = (

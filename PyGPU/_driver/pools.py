@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import itertools
 import sys
-import traceback
 import weakref
 from collections import Counter
 from functools import lru_cache, partial
@@ -371,6 +370,8 @@ class DebugMemoryPool(DeviceMemoryPool):
             Owner of the block.
         """
         block = super().allocate(size)
+        import traceback  # takes as long to load as the rest of this module
+
         frame = traceback.extract_stack(limit=2)[0]
         caller = f"{frame.name} ({frame.filename}:{frame.lineno})"
         active = self._active

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from PyGPU._runtime import core, errors, integer, warn
@@ -12,16 +11,16 @@ if TYPE_CHECKING:
     from PyGPU._types import BytesLike, Int, StreamLike
 
 
-@dataclass
 class _State:
     """Parameters of the next launch."""
 
-    block: tuple[int, int, int] | None = None
-    shared: int = 0
-    arguments: tuple[Any, ...] | None = None  # from param_set; None: use the bytes of `data`
-    data: bytearray = field(default_factory=bytearray)
-    is_set: bytearray = field(default_factory=bytearray)  # 1 for each byte of `data` that is set
-    size: int | None = None
+    def __init__(self) -> None:
+        self.block: tuple[int, int, int] | None = None
+        self.shared = 0
+        self.arguments: tuple[Any, ...] | None = None  # from param_set; None: the bytes of `data`
+        self.data = bytearray()
+        self.is_set = bytearray()  # 1 for each byte of `data` that is set
+        self.size: int | None = None
 
     def put(self, offset: int, data: bytes) -> None:
         if offset < 0:

@@ -52,13 +52,11 @@ def seed_getter_unique(n: int) -> core.GPUArray:
     return core.to_gpu(np.random.randint(0, 2**31 - 1, n).astype(np.int32))
 
 
-#: Returns the bit generator of ``numpy.random``; NumPy has the function from 1.24 on.
-_bit_generator = getattr(np.random, "get_bit_generator", None)
-
-
 def random_key() -> int:
     """Return 64 bits from ``numpy.random``."""
-    generator = _bit_generator and _bit_generator()
+    # NumPy loads numpy.random at its first use. It has get_bit_generator from 1.24 on.
+    bit_generator = getattr(np.random, "get_bit_generator", None)
+    generator = bit_generator and bit_generator()
     if type(generator) is np.random.MT19937:  # the words that randint would return, but faster
         low, high = generator.random_raw(), generator.random_raw()
     else:
