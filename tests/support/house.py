@@ -12,7 +12,7 @@ CPP = sorted(
     if path.is_file() and path.suffix != ".md"
 )
 # Headers for kernels alone, which the library never includes.
-KERNEL_FOLDERS = {"device", "rtc", "rtc_hip", "host"}
+KERNEL_FOLDERS = {"device", "kernels", "rtc", "rtc_hip", "host"}
 LIBRARY = [p for p in CPP if "src" in p.parts or p.relative_to(ROOT).parts[2] not in KERNEL_FOLDERS]
 HEADERS = [path for path in LIBRARY if path.suffix == ".h"]
 PYTHON = sorted(ROOT.glob("PyGPU/**/*.py"))

@@ -97,7 +97,6 @@ _WAITS = (
     rb"cooperative_groups|this_thread_block|\basm\b"
 )
 
-
 _DIRECTIVE = r"(?m)^[ \t]*(?:#|%:|\?\?=)[ \t]*(?!include[ \t]*<|pragma\b|line\b)"
 # Macros that make no kernel. A kernel whose name or types contain one is marked as unsure.
 _VALUE = r"(?s)-U.*|-D\w+(?:\([^)]*\))?(?:=(?!.*(?:__global__|template|namespace))[^{}\"]*)?"
@@ -150,7 +149,9 @@ def _declared(
 
 def may_wait(source: str, found: Found) -> bool:
     """Report whether threads of a text's kernels may wait for each other."""
-    return not found.is_complete or any(re.search(_WAITS, text) for text in found.texts(source))
+    texts = found.texts(source)
+    texts += [one for text in texts for one in headers.built_in(text)]
+    return not found.is_complete or any(re.search(_WAITS, text) for text in texts)
 
 
 def _types(kernels: Sequence[signature.Kernel]) -> dict[str, list[str]]:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from PyGPU._compile.source import signature
 from PyGPU._runtime import include_root
 
 
 def folder(name: str) -> str:
-    """Return the path of a folder of headers: "device", "rtc", "rtc_hip" or "host/cuda"."""
+    """Return the path of a folder of headers, such as "device" or "host/cuda"."""
     return str(include_root() / "PyGPU" / name)
+
+
+_BUILT_IN = rb"#include <PyGPU/kernels/(\w+\.h)>"
+
+
+def built_in(text: bytes) -> list[bytes]:
+    """Return the headers of built-in kernels that a text includes."""
+    names = re.findall(_BUILT_IN, text)
+    return [Path(folder("kernels"), os.fsdecode(name)).read_bytes() for name in names]
 
 
 # Parts of the prelude for run-time compilers; a text pays only for the parts that it needs.

@@ -139,29 +139,8 @@ class Element:
         return f"({target.computed})({text})"
 
 
-# Return whether this block is the last of `blocks` blocks to finish. The last block sees everything
-# that the others have written and may process it (threadFenceReduction in the CUDA samples). The
-# counter is 0 between launches.
-#
-# The memory models of PTX and of AMD's GPUs both guarantee that it does. Each thread's fence is a
-# release of its writes at device scope. The barrier orders the writes of all threads of a block
-# before the count. The counts form one chain of atomic operations, and the fence after the last
-# count is the acquire that matches all releases. The barrier passes on to the block what its first
-# thread has acquired. On AMD, the fence invalidates the compute unit's vector cache; where a block
-# spans two compute units (gfx10 and later), the barrier's own fence, at block scope, invalidates
-# the other cache.
-LAST_BLOCK = """
-__device__ inline bool P_is_last(unsigned *done, unsigned blocks, bool &is_last) {
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0 && threadIdx.y == 0) {
-    is_last = atomicInc(done, blocks - 1) == blocks - 1;  // which makes it 0 again
-    if (is_last) __threadfence();
-  }
-  __syncthreads();
-  return is_last;
-}
-"""
+#: P_is_last(done, blocks, is_last): whether this block is the last of all blocks to finish.
+LAST_BLOCK = "#include <PyGPU/kernels/last_block.h>\n"
 
 
 def vector_of(element: Element, width: int) -> str:

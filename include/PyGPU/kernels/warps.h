@@ -1,0 +1,11 @@
+// What kernels know of warps.
+#pragma once
+
+namespace PyGPU {
+namespace kernels {
+
+// Return the mask of all lanes of a warp.
+constexpr unsigned long long all_lanes(int warp) { return ~0ull >> (64 - warp); }
+
+}  // namespace kernels
+}  // namespace PyGPU
