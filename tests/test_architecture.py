@@ -176,7 +176,7 @@ def test_the_bindings_stand_on_floors(path):
 
 
 def test_no_circle_of_components():
-    """A header and its body are one component. Components of the core and of the bindings form none."""
+    """A header and its body are one component."""
 
     def component(path):
         part = "python" if BINDINGS in path.parents else "core"

@@ -34,7 +34,10 @@ def client():
         cluster = distributed.SpecCluster(
             {0: worker, 1: worker},
             # Other clusters of this machine may hold the port that a scheduler takes by itself.
-            scheduler={"cls": distributed.Scheduler, "options": {"dashboard_address": "127.0.0.1:0"}},
+            scheduler={
+                "cls": distributed.Scheduler,
+                "options": {"dashboard_address": "127.0.0.1:0"},
+            },
             silence_logs=50,
         )
         with cluster, distributed.Client(cluster) as client:
