@@ -92,6 +92,8 @@ _constants: tuple[int, ...]
     cudaDevAttrMaxAccessPolicyWindowSize, cudaDevAttrReservedSharedMemoryPerBlock,
     cudaDevAttrSparseCudaArraySupported, cudaDevAttrHostRegisterReadOnlySupported,
     cudaDevAttrTimelineSemaphoreInteropSupported, cudaDevAttrMemoryPoolsSupported,
+    cudaDevP2PAttrPerformanceRank, cudaDevP2PAttrAccessSupported,
+    cudaDevP2PAttrNativeAtomicSupported, cudaDevP2PAttrCudaArrayAccessSupported,
     cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice,
     cudaMemcpyDefault, cudaStreamDefault, cudaStreamNonBlocking, cudaEventDefault,
     cudaEventBlockingSync, cudaEventDisableTiming, cudaEventInterprocess, cudaHostAllocDefault,

@@ -339,6 +339,20 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   });
 }
 
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int device,
+                                      int peer) {
+  return call([&] {
+    if (!value) return cudaErrorInvalidValue;
+    if (!exists(device) || !exists(peer) || device == peer) return cudaErrorInvalidDevice;
+    if (attribute < cudaDevP2PAttrPerformanceRank ||
+        attribute > cudaDevP2PAttrCudaArrayAccessSupported)
+      return cudaErrorInvalidValue;
+    // All devices share the memory of one computer. The best rank is 0.
+    *value = attribute != cudaDevP2PAttrPerformanceRank;
+    return cudaSuccess;
+  });
+}
+
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   return change_device([&](Device& device) {
     if (flags) return cudaErrorInvalidValue;

@@ -139,6 +139,7 @@ def test_numbers_of_the_runtime_are_cudas(tmp_path):
     text = HEADERS + "#include <PyGPU/vendor/cuda_numbers.h>\n"
     text += '#define IS(name, number) static_assert(int(name) == number, "");\n'
     text += "PYGPU_CUDA_ERRORS(IS) PYGPU_CUDA_DEVICE_ATTRIBUTES(IS)\n"
+    text += "PYGPU_CUDA_P2P_ATTRIBUTES(IS)\n"
     log = compiled(text, tmp_path)
     unknown = re.findall(r"error: .(\w+). was not declared", log)
     assert log.count("error:") == len(unknown), log

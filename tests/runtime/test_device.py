@@ -300,6 +300,9 @@ def test_stream_priorities():
         (PyGPU.cudaDeviceSetCacheConfig, ("L1",), "config"),
         (PyGPU.cudaSetDeviceFlags, (-1,), "flags"),
         (PyGPU.cudaDeviceCanAccessPeer, (0, "1"), "peer"),
+        (PyGPU.cudaDeviceGetP2PAttribute, ("rank", 0, 1), "attribute"),
+        (PyGPU.cudaDeviceGetP2PAttribute, (1, None, 1), "device"),
+        (PyGPU.cudaDeviceGetP2PAttribute, (1, 0, "1"), "peer"),
         (PyGPU.cudaDeviceEnablePeerAccess, (None,), "peer"),
         (PyGPU.cudaDeviceDisablePeerAccess, (1.5,), "peer"),
     ],
@@ -335,6 +338,7 @@ def test_versions():
 
 def test_a_device_is_not_its_own_peer():
     assert PyGPU.cudaDeviceCanAccessPeer(0, 0) == (0, 0)
+    assert PyGPU.cudaDeviceGetP2PAttribute(PyGPU.cudaDevP2PAttrAccessSupported, 0, 0)[1] == 101
     assert PyGPU.cudaDeviceEnablePeerAccess(0) == 217
 
 
@@ -342,5 +346,7 @@ def test_a_device_is_not_its_own_peer():
 def test_peers_that_are_not_there(device):
     assert PyGPU.cudaDeviceCanAccessPeer(0, device)[1] == 101
     assert PyGPU.cudaDeviceCanAccessPeer(device, 0)[1] == 101
+    for pair in ((0, device), (device, 0)):
+        assert PyGPU.cudaDeviceGetP2PAttribute(PyGPU.cudaDevP2PAttrAccessSupported, *pair)[1] == 101
     assert PyGPU.cudaDeviceEnablePeerAccess(device) == 101
     assert PyGPU.cudaDeviceDisablePeerAccess(device) == 101

@@ -111,6 +111,21 @@ assert PyGPU.cudaDeviceDisablePeerAccess(1) == 705
     )
 
 
+def test_attributes_of_the_link_between_two_devices(host):
+    host(
+        """
+names = ("PerformanceRank", "AccessSupported", "NativeAtomicSupported", "CudaArrayAccessSupported")
+numbers = [getattr(PyGPU, f"cudaDevP2PAttr{name}") for name in names]
+assert numbers == [1, 2, 3, 4]
+found = [PyGPU.cudaDeviceGetP2PAttribute(number, 0, 1) for number in numbers]
+assert found == [(0, 0), (1, 0), (1, 0), (1, 0)], found
+for unknown in (-1, 0, 9999):
+    assert PyGPU.cudaDeviceGetP2PAttribute(unknown, 0, 1)[1] == 1
+""",
+        devices=2,
+    )
+
+
 def test_streams_and_events_belong_to_a_device(host):
     host(
         """

@@ -247,6 +247,11 @@ STANDIN_EXPORT hipError_t hipSetDeviceFlags(unsigned flags) {
 STANDIN_EXPORT hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
   return finish(cudaDeviceCanAccessPeer(can, device, peer));
 }
+STANDIN_EXPORT hipError_t hipDeviceGetP2PAttribute(int* value, hipDeviceP2PAttr attribute,
+                                                   int device, int peer) {
+  return finish(cudaDeviceGetP2PAttribute(value, static_cast<cudaDeviceP2PAttr>(int(attribute) + 1),
+                                          device, peer));
+}
 STANDIN_EXPORT hipError_t hipDeviceEnablePeerAccess(int peer, unsigned flags) {
   return finish(cudaDeviceEnablePeerAccess(peer, flags));
 }

@@ -115,4 +115,9 @@
   X(cudaDevAttrMaxAccessPolicyWindowSize, 109) X(cudaDevAttrReservedSharedMemoryPerBlock, 111)    \
   X(cudaDevAttrSparseCudaArraySupported, 112) X(cudaDevAttrHostRegisterReadOnlySupported, 113)    \
   X(cudaDevAttrTimelineSemaphoreInteropSupported, 114) X(cudaDevAttrMemoryPoolsSupported, 115)
+
+// X(name, number)
+#define PYGPU_CUDA_P2P_ATTRIBUTES(X)                                                              \
+  X(cudaDevP2PAttrPerformanceRank, 1) X(cudaDevP2PAttrAccessSupported, 2)                         \
+  X(cudaDevP2PAttrNativeAtomicSupported, 3) X(cudaDevP2PAttrCudaArrayAccessSupported, 4)
 // clang-format on

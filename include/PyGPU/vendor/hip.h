@@ -173,6 +173,28 @@ inline hipError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, i
   return attribute > 0 && attribute < most ? cudaErrorNotSupported : cudaErrorInvalidValue;
 }
 
+// HIP numbers the attributes from 0, CUDA from 1.
+enum cudaDeviceP2PAttr : int {
+#define PYGPU_ENUMERATOR(name, number) name = number,
+  PYGPU_CUDA_P2P_ATTRIBUTES(PYGPU_ENUMERATOR)
+#undef PYGPU_ENUMERATOR
+};
+static_assert(int(hipDevP2PAttrPerformanceRank) == cudaDevP2PAttrPerformanceRank - 1 &&
+              int(hipDevP2PAttrAccessSupported) == cudaDevP2PAttrAccessSupported - 1 &&
+              int(hipDevP2PAttrNativeAtomicSupported) == cudaDevP2PAttrNativeAtomicSupported - 1 &&
+              int(hipDevP2PAttrHipArrayAccessSupported) ==
+                  cudaDevP2PAttrCudaArrayAccessSupported - 1);
+
+inline hipError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int device,
+                                            int peer) {
+  if (device < 0 || peer < 0) return cudaErrorInvalidDevice;  // HIP reads out of bounds
+  if (attribute < cudaDevP2PAttrPerformanceRank ||
+      attribute > cudaDevP2PAttrCudaArrayAccessSupported)
+    return cudaErrorInvalidValue;
+  return hipDeviceGetP2PAttribute(value, static_cast<hipDeviceP2PAttr>(attribute - 1), device,
+                                  peer);
+}
+
 inline hipError_t cudaMallocHost(void** address, size_t nbytes) {
   return hipHostMalloc(address, nbytes, hipHostMallocDefault);
 }

@@ -26,6 +26,7 @@ enum cudaError_t : int {
 };
 
 enum cudaDeviceAttr : int { PYGPU_CUDA_DEVICE_ATTRIBUTES(PYGPU_ENUMERATOR) };
+enum cudaDeviceP2PAttr : int { PYGPU_CUDA_P2P_ATTRIBUTES(PYGPU_ENUMERATOR) };
 #undef PYGPU_ENUMERATOR
 
 enum cudaStreamCaptureStatus : int {
@@ -211,6 +212,8 @@ PYGPU_HOST_CALL(cudaDeviceGetStreamPriorityRange, int* least, int* greatest)
 PYGPU_HOST_CALL(cudaGetDeviceFlags, unsigned* flags)
 PYGPU_HOST_CALL(cudaSetDeviceFlags, unsigned flags)
 PYGPU_HOST_CALL(cudaDeviceCanAccessPeer, int* can, int device, int peer)
+PYGPU_HOST_CALL(cudaDeviceGetP2PAttribute, int* value, cudaDeviceP2PAttr attribute, int device,
+                int peer)
 PYGPU_HOST_CALL(cudaDeviceEnablePeerAccess, int peer, unsigned flags = 0)
 PYGPU_HOST_CALL(cudaDeviceDisablePeerAccess, int peer)
 PYGPU_HOST_CALL(cudaMemGetInfo, std::size_t* free, std::size_t* total)

@@ -7,6 +7,7 @@
 #include "PyGPU/runtime/peers.h"
 #include "python/runtime/device_docs.h"
 #include "python/runtime/memory_docs.h"
+#include "python/runtime/peer_docs.h"
 #include "python/runtime/sharing_docs.h"
 #include "python/runtime/status_docs.h"
 #include "python/runtime/stream_docs.h"
@@ -78,6 +79,8 @@ void bind_device_calls(module_& m) {
       {{"flags"}});
   def(m, "cudaDeviceCanAccessPeer", call_of(&cudaDeviceCanAccessPeer),
       docs::cudaDeviceCanAccessPeer_text, {{"device"}, {"peer"}});
+  def(m, "cudaDeviceGetP2PAttribute", call_of(&cudaDeviceGetP2PAttribute),
+      docs::cudaDeviceGetP2PAttribute_text, {{"attribute"}, {"device"}, {"peer"}});
   def(m, "cudaDeviceEnablePeerAccess", call_of(&enable_peer_access),
       docs::cudaDeviceEnablePeerAccess_text, {{"peer"}, {"flags", 0}});
   def(m, "cudaDeviceDisablePeerAccess", call_of(&disable_peer_access),

@@ -13,8 +13,9 @@ struct Constant {
 constexpr Constant constants[] = {
 #define PYGPU_ROW(name, number) {#name, number},
     PYGPU_CUDA_ERRORS(PYGPU_ROW) PYGPU_CUDA_DEVICE_ATTRIBUTES(PYGPU_ROW)
+        PYGPU_CUDA_P2P_ATTRIBUTES(PYGPU_ROW)
 #undef PYGPU_ROW
-        {"cudaMemcpyHostToHost", cudaMemcpyHostToHost},
+            {"cudaMemcpyHostToHost", cudaMemcpyHostToHost},
     {"cudaMemcpyHostToDevice", cudaMemcpyHostToDevice},
     {"cudaMemcpyDeviceToHost", cudaMemcpyDeviceToHost},
     {"cudaMemcpyDeviceToDevice", cudaMemcpyDeviceToDevice},

@@ -26,6 +26,7 @@
 #define hipGetDeviceFlags cudaGetDeviceFlags
 #define hipSetDeviceFlags cudaSetDeviceFlags
 #define hipDeviceCanAccessPeer cudaDeviceCanAccessPeer
+#define hipDeviceGetP2PAttribute cudaDeviceGetP2PAttribute
 #define hipDeviceEnablePeerAccess cudaDeviceEnablePeerAccess
 #define hipDeviceDisablePeerAccess cudaDeviceDisablePeerAccess
 #define hipMemGetInfo cudaMemGetInfo
@@ -134,6 +135,11 @@ constexpr int hipCpuDeviceId = cudaCpuDeviceId;
 // Names that differ.
 using hipFuncCache_t = cudaFuncCache;
 using hipDeviceAttribute_t = cudaDeviceAttr;
+using hipDeviceP2PAttr = cudaDeviceP2PAttr;
+constexpr auto hipDevP2PAttrPerformanceRank = cudaDevP2PAttrPerformanceRank;
+constexpr auto hipDevP2PAttrAccessSupported = cudaDevP2PAttrAccessSupported;
+constexpr auto hipDevP2PAttrNativeAtomicSupported = cudaDevP2PAttrNativeAtomicSupported;
+constexpr auto hipDevP2PAttrHipArrayAccessSupported = cudaDevP2PAttrCudaArrayAccessSupported;
 using hipPointerAttribute_t = cudaPointerAttributes;
 constexpr auto hipErrorOutOfMemory = cudaErrorMemoryAllocation;
 constexpr auto hipErrorNotInitialized = cudaErrorInitializationError;
