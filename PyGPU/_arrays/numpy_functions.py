@@ -41,6 +41,10 @@ def where(condition: Operand, x: Operand | None = None, y: Operand | None = None
     return functions.where(condition, x, y)
 
 
+def sinc(x: core.GPUArray) -> core.GPUArray:
+    return apply("sinc", require_array("x", x))
+
+
 _NOT_GIVEN = np._NoValue
 
 
@@ -267,7 +271,7 @@ def full_like(
 FUNCTIONS = {
     getattr(np, function.__name__): function
     for function in (
-        *(dot, where, clip, round, real, imag, isclose, allclose, array_equal),
+        *(dot, where, sinc, clip, round, real, imag, isclose, allclose, array_equal),
         *(copy, reshape, ravel, transpose),
         *(zeros_like, empty_like, ones_like, full_like),
         *(shape, ndim, size, iscomplexobj, result_type, can_cast),

@@ -109,6 +109,7 @@ _EXPRESSIONS: dict[str, str | tuple[str, ...]] = {
     **{name: f"P_{name}(a)" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
     **{f"arc{name}": f"P_a{name}(a)" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
     "arctan2": "P_atan2(a, b)",
+    "sinc": "P_sinc(a)",
     "deg2rad": "a * A(0.017453292519943295769)",
     "rad2deg": "a * A(57.295779513082320877)",
 }

@@ -127,6 +127,20 @@ def test_extremes_in_other_dtypes(axis):
         np.max(to_gpu(x), axis=axis, out=to_gpu(np.zeros(out.shape, "i4")))
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("code", rare_but("befD", "?bBhHiIqQefdFD"))
+def test_sinc(code):
+    x = np.array([0, 0.25, 1, 2.5, 7, 1e-3, 1e4]).astype(code)
+    if x.dtype.kind in "fc":
+        x = np.append(x, np.array([-0.0, -1.5, np.nan, np.inf]).astype(code))
+    expected = np.sinc(x)
+    got = np.sinc(to_gpu(x[::-1])[::-1])
+    assert isinstance(got, GPUArray) and got.dtype == expected.dtype
+    error = 4 * np.finfo(expected.dtype).eps
+    np.testing.assert_allclose(got.get(), expected, rtol=error, atol=error)
+    assert got.get()[0] == 1
+
+
 def test_extremes_of_nothing():
     with pytest.raises(ValueError, match=r"^max: zero elements"):
         np.max(to_gpu(np.empty((0, 3), "f4")))

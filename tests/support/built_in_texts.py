@@ -66,6 +66,7 @@ CALLS = {
     "transposed": lambda: [a.T + b.T, a.T.copy() + a.T, a.astype("f8"), z.real, z.conj(), abs(z)],
     "cumath": lambda: [cumath.exp(a), cumath.sqrt(z), cumath.fmod(a, b), cumath.frexp(a)],
     "divisors and bits": lambda: [np.lcm(i, 6), getattr(np, "bitwise_count", np.invert)(i)],
+    "sinc": lambda: [np.sinc(a), np.sinc(h), np.sinc(z), np.sinc(i)],
     "next numbers": lambda: [np.spacing(a), np.spacing(h), np.nextafter(h, 0)],
     "choices": lambda: [
         ga.where(mask, a, b),

@@ -286,6 +286,13 @@ __device__ inline float P_half_spacing(float a) {
   return a - a == 0.0f ? P_half_nextafter(a, INFINITY) - a : a - a;
 }
 """,
+    # sin(pi a) / (pi a). Where pi a is 0, adding 1 to both gives 1 without a branch.
+    "P_sinc": """
+template <class T> __device__ T P_sinc(T a) {
+  const T angle = T(3.14159265358979323846) * a, add = T(angle == T(0));
+  return (P_sin(angle) + add) / (angle + add);
+}
+""",
     # The exponent as an int, limited to a range beyond which every result is zero or infinite.
     "P_exponent": """
 __device__ inline int P_exponent(double n) { return n > 5000 ? 5000 : n > -5000 ? int(n) : -5000; }
