@@ -80,14 +80,14 @@ void fill(module_& m) {
 }
 
 #define PYGPU_JOINED(a, b) a##b
-#define PYGPU_NAMED(a, b) PYGPU_JOINED(a, b)
+#define PYGPU_PASTE(a, b) PYGPU_JOINED(a, b)
 #define PYGPU_TEXT(a) #a
 #define PYGPU_TEXT_OF(a) PYGPU_TEXT(a)
 
 }  // namespace
 }  // namespace PyGPU::python
 
-PyMODINIT_FUNC PYGPU_NAMED(PyInit_, PYGPU_MODULE)() {
+PyMODINIT_FUNC PYGPU_PASTE(PyInit_, PYGPU_MODULE)() {
   using namespace PyGPU::python;
   static PyModuleDef definition = {
       PyModuleDef_HEAD_INIT, PYGPU_TEXT_OF(PYGPU_MODULE), {}, -1, {}, {}, {}, {}, {}};

@@ -98,7 +98,7 @@ int CCall::run(void* const* arguments, void* result, char* text, std::size_t cap
       store(from, &values.floats[place.index], place.nbytes);  // a float fills the lower half
     else
       (place.where == Place::integer ? values.integers : values.stack)[place.index] =
-          extended(from, place.nbytes, place.is_signed);
+          read_integer(from, place.nbytes, place.is_signed);
   }
   try {
     if (result_ == 'f' && result_nbytes_ == 4) {

@@ -74,7 +74,7 @@ void check_integer(PyObject* argument, const KernelParameter& parameter, std::si
 void check_elements(PyObject* object, const KernelParameter& parameter, std::size_t index) {
   const auto dtype = py::reinterpret_borrow<np::dtype>(object);
   if (are_compatible(dtype, parameter)) {
-    parameter.compared = dtype;
+    parameter.last_accepted_dtype = dtype;
     return;
   }
   report_mismatch(

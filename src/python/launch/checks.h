@@ -16,7 +16,7 @@ void check_elements(PyObject* dtype, const KernelParameter& parameter, std::size
 // Fast path of check_elements: skip parameters with an unknown pointee, and a dtype that was
 // compared before.
 inline void compare_elements(PyObject* dtype, const KernelParameter& parameter, std::size_t index) {
-  if (parameter.pointee != Kind::unknown && parameter.compared.ptr() != dtype)
+  if (parameter.pointee != Kind::unknown && parameter.last_accepted_dtype.ptr() != dtype)
     check_elements(dtype, parameter, index);
 }
 

@@ -11,8 +11,8 @@ namespace PyGPU::python {
 
 // Enqueue a launch. Releasing the GIL costs a sixteenth of a launch, so the GIL is released only
 // where the launch may wait: for space in the queue, for a Python function in the queue, or for the
-// host machine, which runs the kernel at once. `launch` must not throw. Throws what
-// throw_unread_error throws.
+// host machine, which runs the kernel at once. `launch` must not throw. Throws the unread
+// error of an earlier call, if there is one.
 template <class Launch>
 auto without_gil_if_waiting(int device, bool on_null_stream, Launch launch) {
   constexpr unsigned surely_queued = 512;  // launches that fit into any queue, with a margin
@@ -34,7 +34,7 @@ class KernelArguments {
     (put(values), ...);
   }
   // Add a value of any size by its address. It must stay valid until the launch.
-  void add_at(void* value) {
+  void add_address_of(void* value) {
     require_space();
     pointers_[count_++] = value;
   }

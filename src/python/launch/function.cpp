@@ -181,7 +181,7 @@ PyObject* call_general(Function& f, PyObject* const* arguments, std::size_t coun
   for (std::size_t i = 0; i < count; ++i) {
     const Packing packing = pack(arguments[i], parameters[i], i, packed.value(i));
     has_run_python |= packing != Packing::done;
-    if (packing != Packing::is_handler) continue;
+    if (packing != Packing::needs_handler) continue;
     handlers.push_back(py::reinterpret_borrow<py::object>(arguments[i]));
     handlers.back().attr("pre_call")(py::handle(options.stream));
     pack_handler(arguments[i], parameters[i], i, packed.value(i));
@@ -226,13 +226,13 @@ PreparedArguments::PreparedArguments(py::handle function, std::size_t count)
                          counted_arguments(prepared_->declared.size()) + ", not " +
                          std::to_string(count));
   if (count <= inline_count) return;
-  more_.resize(count);
-  given_ = more_.data();
+  heap_objects_.resize(count);
+  objects_ = heap_objects_.data();
 }
 
 void PreparedArguments::launch(const LaunchShape& shape, const StreamRef& stream) {
-  if (has_run_python_) pack_addresses_again(given_, count_, parameters_, packed_);
-  python::launch(function_, shape, {given_, count_, packed_.pointers(), parameters_}, stream);
+  if (has_run_python_) pack_addresses_again(objects_, count_, parameters_, packed_);
+  python::launch(function_, shape, {objects_, count_, packed_.pointers(), parameters_}, stream);
 }
 
 namespace {

@@ -9,7 +9,7 @@ namespace PyGPU::python {
 
 struct Function;
 
-// Argument types declared by prepare(). A launch keeps the ones it started with, because converting
+// Argument types declared by prepare(). A launch keeps the types of its start, because converting
 // an argument may run Python code that calls prepare() again.
 struct Prepared {
   std::vector<ValueType> declared;
@@ -20,19 +20,20 @@ struct Prepared {
 // must stay alive until the launch, numbers, and addresses of memory that the launch may use.
 class PreparedArguments {
  public:
-  // `count` is the number of arguments. ArgumentError if the function was prepared for another.
+  // `count` is the number of arguments. ArgumentError if the function was prepared for
+  // another number.
   PreparedArguments(py::handle function, std::size_t count);
-  PreparedArguments(const PreparedArguments&) = delete;  // given_ may point into own_
+  PreparedArguments(const PreparedArguments&) = delete;  // objects_ may point into inline_objects_
   PreparedArguments& operator=(const PreparedArguments&) = delete;
   void add(PyObject* argument) {
     const std::size_t i = count_++;
-    given_[i] = argument;
+    objects_[i] = argument;
     has_run_python_ |= pack_declared(argument, prepared_->declared[i], parameters_[i], i,
                                      packed_.value(i)) != Packing::done;
   }
   void add(Index number) {
     const std::size_t i = count_++;
-    given_[i] = nullptr;
+    objects_[i] = nullptr;
     put_integer(std::uint64_t(number), prepared_->declared[i].nbytes, packed_.value(i));
   }
   void add_address(const void* address) { add(Index(number_of(address))); }
@@ -44,9 +45,9 @@ class PreparedArguments {
   std::shared_ptr<const Prepared> prepared_;
   const std::vector<KernelParameter>& parameters_;
   PackedArguments packed_;
-  PyObject* own_[inline_count];
-  std::vector<PyObject*> more_;
-  PyObject** given_ = own_;  // null for a number
+  PyObject* inline_objects_[inline_count];
+  std::vector<PyObject*> heap_objects_;
+  PyObject** objects_ = inline_objects_;  // null for a number
   std::size_t count_ = 0;
   bool has_run_python_ = false;
 };

@@ -98,7 +98,7 @@ void require_elements(PyObject* argument, PyObject* dtype, const KernelParameter
            "its dtype is " + text_of(given) + ", and the function expects " +
                number_text(parameter.pointee, parameter.pointee_nbytes));
   // A vector's elements depend on the array's size as well, so each call compares them.
-  if (more.component.kind == Kind::unknown) parameter.compared = given;
+  if (more.component.kind == Kind::unknown) parameter.last_accepted_dtype = given;
 }
 
 constexpr const char* not_contiguous =
@@ -129,7 +129,7 @@ void require_type(PyObject* argument, const DType& dtype, const KernelParameter&
                   const LibraryParameter& more, std::size_t index) {
   const np::dtype given(dtype.name);
   require_elements(argument, given.ptr(), parameter, more, index, parameter.pointee_nbytes);
-  parameter.compared = py::object();  // no array's own dtype
+  parameter.last_accepted_dtype = py::object();  // no array's own dtype
 }
 
 // Return the address in an argument of a pointer parameter that runs no Python code: our own
@@ -138,7 +138,7 @@ std::optional<const void*> own_address(PyObject* argument, const KernelParameter
                                        const LibraryParameter& more, std::size_t index) {
   if (const GPUArray* const array = gpuarray_in(argument)) {
     array->core.require_alive();
-    if (parameter.compared.ptr() != array->dtype.ptr())
+    if (parameter.last_accepted_dtype.ptr() != array->dtype.ptr())
       require_elements(argument, array->dtype.ptr(), parameter, more, index,
                        array->layout().nbytes());
     if (!array->layout().contiguous()) refuse(argument, parameter, index, not_contiguous);
@@ -186,7 +186,7 @@ const void* address_of_object(PyObject* argument, const KernelParameter& paramet
     refuse(argument, parameter, index, "pass gpuarray.to_gpu(numpy.array(...))");
   const void* address = nullptr;
   char* const to = reinterpret_cast<char*>(&address);
-  if (pack(argument, parameter, index, to) == Packing::is_handler)
+  if (pack(argument, parameter, index, to) == Packing::needs_handler)
     refuse(argument, parameter, index, "In(), Out() and InOut() are for kernels: pass a GPUArray");
   return address;
 }
@@ -225,10 +225,10 @@ Packing pack_argument(const LibraryFunction& f, std::size_t i, PyObject* const* 
     if (pack_own_address(f, i, given, to)) return Packing::done;
     const void* const address = address_of_object(given[more.index], parameter, more, more.index);
     std::memcpy(to, &address, sizeof address);
-    return Packing::ran_python;
+    return Packing::done_after_python;
   }
   const Packing packing = pack(given[more.index], parameter, more.index, to);
-  if (packing == Packing::is_handler) refuse(given[more.index], parameter, more.index, "");
+  if (packing == Packing::needs_handler) refuse(given[more.index], parameter, more.index, "");
   return packing;
 }
 
@@ -246,9 +246,9 @@ struct Result {
 PyObject* converted(const LibraryFunction& f, const Result& result) {
   const std::size_t nbytes = f.result_nbytes;
   switch (f.result) {
-    case 'i': return PyLong_FromLongLong((long long)extended(result.bytes, nbytes, true));
-    case 'u': return PyLong_FromUnsignedLongLong(extended(result.bytes, nbytes, false));
-    case 'P': return PyLong_FromUnsignedLongLong(extended(result.bytes, 8, false));
+    case 'i': return PyLong_FromLongLong((long long)read_integer(result.bytes, nbytes, true));
+    case 'u': return PyLong_FromUnsignedLongLong(read_integer(result.bytes, nbytes, false));
+    case 'P': return PyLong_FromUnsignedLongLong(read_integer(result.bytes, 8, false));
     case 'b': return PyBool_FromLong(result.bytes[0] != 0);
     case 'f': return PyFloat_FromDouble(nbytes == 4 ? result.as<float>() : result.as<double>());
     default: Py_RETURN_NONE;
@@ -298,7 +298,7 @@ PyObject* call_checked(const LibraryFunction& f, PyObject* const* given, std::si
     if (f.more[i].role == Role::stream)
       std::memcpy(packed.value(i), &stream.handle, sizeof stream.handle);
     else
-      has_run_python |= pack_argument(f, i, given, packed.value(i)) == Packing::ran_python;
+      has_run_python |= pack_argument(f, i, given, packed.value(i)) == Packing::done_after_python;
   }
   for (std::size_t i = 0; i < f.parameters.size(); ++i) {
     if (f.more[i].role != Role::pointer) continue;
@@ -320,7 +320,7 @@ PyObject* call_checked(const LibraryFunction& f, PyObject* const* given, std::si
     throw std::runtime_error(f.name + "(): " + outcome.text);
   }
   if (f.returns_status)
-    check(f.name.c_str(), reported(cudaError_t(extended(result.bytes, f.result_nbytes, true))));
+    check(f.name.c_str(), reported(cudaError_t(read_integer(result.bytes, f.result_nbytes, true))));
   check(f.name.c_str(), reported(outcome.left));
   if (f.returns_status) Py_RETURN_NONE;
   return converted(f, result);

@@ -101,7 +101,7 @@ void put_integer(std::uint64_t bits, std::size_t nbytes, char* to) {
   std::memcpy(to, &bits, nbytes);
 }
 
-std::uint64_t extended(const char* from, std::size_t nbytes, bool with_sign) {
+std::uint64_t read_integer(const char* from, std::size_t nbytes, bool with_sign) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, from, nbytes);
   const unsigned unused = 64 - 8 * unsigned(nbytes);

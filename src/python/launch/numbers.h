@@ -33,7 +33,7 @@ const char* kind_text(Kind kind);
 inline bool is_integral(Kind kind) {
   return kind == Kind::integer || kind == Kind::unsigned_integer;
 }
-// Return true for the types that receive the values of numbers, integers included.
+// Return true for floating-point types, which also accept integers.
 inline bool is_floating_point(Kind kind) {
   return kind == Kind::floating_point || kind == Kind::bfloat;
 }
@@ -44,11 +44,11 @@ std::string number_text(py::handle number);
 // Store the low bytes of a 64-bit number; all supported machines are little-endian.
 void put_integer(std::uint64_t bits, std::size_t nbytes, char* to);
 // Read an integer of `nbytes` bytes, extended to 64 bits.
-std::uint64_t extended(const char* from, std::size_t nbytes, bool with_sign);
+std::uint64_t read_integer(const char* from, std::size_t nbytes, bool with_sign);
 // Store a floating-point number, rounded once.
 void put_floating_point(double value, ValueType type, char* to);
 
-// What keeps a number from being stored as a type.
+// Reason why a number cannot be stored as a type.
 enum class Misfit { none, another_kind, out_of_range };
 // Store a number as a value of a type: integers by __index__, floating-point numbers by __float__,
 // complex numbers by __complex__, bools by truth, and pointers as unsigned integers. Return what is

@@ -37,7 +37,7 @@ void put_address(const void* address, PyObject* argument, const KernelParameter&
                  std::size_t index, char* to) {
   const bool number = is_integral(parameter.kind) &&
                       parameter.nbytes == sizeof address;  // addresses passed as integers
-  if (!(may_be(parameter.kind, Kind::pointer) || number) ||
+  if (!(accepts_kind(parameter.kind, Kind::pointer) || number) ||
       (parameter.nbytes && parameter.nbytes != sizeof address))
     refuse(argument, parameter, index,
            is<GPUArray>(argument)
@@ -62,18 +62,18 @@ void put_scalar(const Scalar& scalar, PyObject* argument, const KernelParameter&
       if (!number) throw py::error_already_set();
       return put_floating_point(PyFloat_AS_DOUBLE(number.ptr()), parameter, to);
     }
-    if (!address && !may_be_integral(parameter))
+    if (!address && !accepts_integers(parameter))
       refuse(argument, parameter, index, "an integer does not fit");
     if (parameter.nbytes && scalar.nbytes > parameter.nbytes)
       refuse(argument, parameter, index, "it is wider than the parameter");
-    const std::uint64_t bits = extended(value, scalar.nbytes, scalar.kind == Kind::integer);
+    const std::uint64_t bits = read_integer(value, scalar.nbytes, scalar.kind == Kind::integer);
     if (parameter.kind == Kind::boolean) {
       *to = bits != 0;
       return;
     }
     return put_integer(bits, parameter.nbytes ? parameter.nbytes : scalar.nbytes, to);
   }
-  if (!may_be(parameter.kind, scalar.kind))
+  if (!accepts_kind(parameter.kind, scalar.kind))
     refuse(argument, parameter, index, "it is of another kind");
   if (parameter.nbytes && scalar.nbytes != parameter.nbytes)
     refuse(argument, parameter, index, "it has another width");
@@ -107,7 +107,7 @@ py::object exporter_of(PyObject* argument, const KernelParameter& parameter, std
   if (!py::isinstance<np::array>(object)) return object;
   const np::dtype dtype = py::reinterpret_borrow<np::array>(object).dtype();
   const bool is_date_or_text = std::strchr("mMSU", dtype.kind());
-  if (dtype.kind() == 'O' || (is_date_or_text && !may_be(parameter.kind, Kind::bytes)))
+  if (dtype.kind() == 'O' || (is_date_or_text && !accepts_kind(parameter.kind, Kind::bytes)))
     refuse(argument, parameter, index, "its dtype is " + text_of(dtype));
   return object.attr("view")("V" + std::to_string(dtype.itemsize()));
 }
@@ -139,7 +139,7 @@ void put_object(PyObject* argument, const KernelParameter& parameter, std::size_
   const py::handle object(argument);
   if (PyList_Check(argument) || PyTuple_Check(argument))
     refuse(argument, parameter, index,
-           may_be(parameter.kind, Kind::pointer)
+           accepts_kind(parameter.kind, Kind::pointer)
                ? "pass an array: gpuarray.to_gpu(numpy.array(...)) or In(numpy.array(...))"
                : "");
   if (argument == Py_None)
@@ -170,7 +170,7 @@ void put_object(PyObject* argument, const KernelParameter& parameter, std::size_
   if (is_of_registered_dtype(argument)) {
     if (is_floating_point(parameter.kind))
       return put_floating_point(object.cast<double>(), parameter, to);
-    if (may_be(parameter.kind, Kind::bytes)) return put_bytes(argument, parameter, index, to);
+    if (accepts_kind(parameter.kind, Kind::bytes)) return put_bytes(argument, parameter, index, to);
   }
   if (py::isinstance(object, numpy.attr("generic")) || PyMemoryView_Check(argument))
     refuse(argument, parameter, index, "");
@@ -222,7 +222,7 @@ void put_plain_number(PyObject* argument, const KernelParameter& parameter, std:
 Packing packing_of_number(PyObject* argument) {
   const bool is_python = PyFloat_CheckExact(argument) || PyLong_CheckExact(argument) ||
                          PyComplex_CheckExact(argument) || PyBool_Check(argument);
-  return is_python || scalar_of(argument) ? Packing::done : Packing::ran_python;
+  return is_python || scalar_of(argument) ? Packing::done : Packing::done_after_python;
 }
 
 PyTypeObject* type_object(const py::handle& type) {
@@ -267,9 +267,9 @@ Packing pack(PyObject* argument, const KernelParameter& parameter, std::size_t i
     put_plain_number(argument, parameter, index, to);
     return packing_of_number(argument);
   }
-  if (is_handler(argument)) return Packing::is_handler;
+  if (is_handler(argument)) return Packing::needs_handler;
   put_object(argument, parameter, index, to);
-  return Packing::ran_python;
+  return Packing::done_after_python;
 }
 
 void pack_addresses_again(PyObject* const* arguments, std::size_t count,
@@ -295,7 +295,7 @@ Packing pack_declared_pointer(PyObject* argument, const KernelParameter& paramet
   KernelParameter pointer = parameter;
   pointer.kind = Kind::pointer;
   const Packing packing = pack(argument, pointer, index, to);
-  if (packing == Packing::is_handler)
+  if (packing == Packing::needs_handler)
     refuse(argument, parameter, index, "prepared calls do not accept In, Out or InOut");
   return packing;
 }
@@ -308,7 +308,7 @@ Packing pack_declared_bytes(PyObject* argument, ValueType declared,
   bytes.kind = Kind::bytes;
   bytes.nbytes = declared.nbytes;
   put_bytes(argument, bytes, index, to);
-  return Packing::ran_python;
+  return Packing::done_after_python;
 }
 
 // A launch does not copy an array to the host implicitly. Programs call int() or float().
@@ -339,19 +339,19 @@ Packing pack_declared(PyObject* argument, ValueType declared, const KernelParame
                  (is_integral(declared.kind) ? "an integer" : kind_text(declared.kind)));
   }
   if (is_integral(declared.kind) && parameter.nbytes > declared.nbytes)
-    put_integer(extended(to, declared.nbytes, declared.kind == Kind::integer), parameter.nbytes,
+    put_integer(read_integer(to, declared.nbytes, declared.kind == Kind::integer), parameter.nbytes,
                 to);
   return packing_of_number(argument);
 }
 
 void check_declaration(ValueType declared, const KernelParameter& parameter, std::size_t index) {
-  const bool widened = is_integral(declared.kind) && may_be_integral(parameter) &&
+  const bool widened = is_integral(declared.kind) && accepts_integers(parameter) &&
                        declared.nbytes < parameter.nbytes;
   const bool address = (declared.kind == Kind::pointer && is_integral(parameter.kind)) ||
                        (is_integral(declared.kind) && parameter.kind == Kind::pointer);
   const bool bits = parameter.kind == Kind::bfloat && declared.kind == Kind::unsigned_integer;
-  const bool same_kind = may_be(parameter.kind, declared.kind) || address || bits ||
-                         (is_integral(declared.kind) && may_be_integral(parameter)) ||
+  const bool same_kind = accepts_kind(parameter.kind, declared.kind) || address || bits ||
+                         (is_integral(declared.kind) && accepts_integers(parameter)) ||
                          declared.kind == Kind::bytes || parameter.kind == Kind::bytes;
   const bool same_size = !parameter.nbytes || declared.nbytes == parameter.nbytes;
   if (same_kind && (same_size || widened)) return;

@@ -26,8 +26,8 @@ class PackedArguments {
 
 enum class Packing {
   done,
-  ran_python,  // done; the argument may have run Python code, which may have freed other arguments
-  is_handler,  // not done: an ArgumentHandler (In, Out, InOut ...) must prepare its memory before
+  done_after_python,  // the argument is packed, and Python code ran that may have freed others
+  needs_handler,      // not packed: the memory of In, Out or InOut must be prepared before
 };
 
 // Pack an argument. ArgumentError if it does not fit.

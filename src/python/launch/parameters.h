@@ -11,24 +11,24 @@ namespace PyGPU::python {
 // One parameter.
 struct KernelParameter : ValueType {
   std::string name;        // name in the source; empty if unknown
-  std::size_t offset = 0;  // of its value among the packed arguments
+  std::size_t offset = 0;  // of its value in the packed bytes
   // Type of the elements that a pointer points to, if they are numbers, vectors of `pointee_count`
   // numbers, or structures; see checks.h.
   Kind pointee = Kind::unknown;
   std::size_t pointee_nbytes = 0;
   std::size_t pointee_count = 1;
-  bool is_writable = false;     // a pointer to elements that are surely not const
-  mutable py::object compared;  // the last array dtype that was accepted
+  bool is_writable = false;                // a pointer to elements that are surely not const
+  mutable py::object last_accepted_dtype;  // of an array
   mutable bool has_warned = false;
 };
 
 // Assign the offsets of the values, one after another at multiples of 16.
 void assign_offsets(std::vector<KernelParameter>& parameters);
 
-inline bool may_be(Kind parameter, Kind kind) {
+inline bool accepts_kind(Kind parameter, Kind kind) {
   return parameter == Kind::unknown || parameter == kind;
 }
-inline bool may_be_integral(const KernelParameter& parameter) {
+inline bool accepts_integers(const KernelParameter& parameter) {
   const bool may_hold =
       parameter.kind == Kind::unknown && parameter.nbytes <= sizeof(std::uint64_t);
   return may_hold || is_integral(parameter.kind) || parameter.kind == Kind::boolean;

@@ -12,7 +12,7 @@
 
 namespace PyGPU::python {
 
-// Key of a kernel: numbers, packed into bits.
+// Key of a kernel, its operation, dtypes and plan: numbers, packed into bits.
 class SpecializationKey {
  public:
   // Add a number from 0 to `most`.
@@ -69,24 +69,25 @@ struct SpecializedKernel {
   Kernel kernel;
 };
 
-// Cache of specializations. `Made` has alive(), because a reset of the device unloads its modules.
-template <class Made, class Key = SpecializationKey, class Hash = SpecializationKey::Hash>
+// Cache of specializations. A Specialization has alive(), because a reset of the device unloads its
+// modules.
+template <class Specialization, class Key = SpecializationKey, class Hash = SpecializationKey::Hash>
 class Specializations {
  public:
-  // Return the specialization for a key. `make` returns a new one as a unique_ptr; it runs Python
-  // code, so other threads may run meanwhile.
-  template <class Make>
-  Made& at(const Key& key, Make make) {
-    const auto found = kept_.find(key);
-    if (found != kept_.end() && found->second->alive()) return *found->second;
-    std::unique_ptr<Made> made = make();
-    std::unique_ptr<Made>& cached = kept_[key];  // another thread may have inserted one
+  // Return the specialization for a key. `compile` returns a new one as a unique_ptr; it runs
+  // Python code, so other threads may run meanwhile.
+  template <class Compile>
+  Specialization& at(const Key& key, Compile compile) {
+    const auto found = cache_.find(key);
+    if (found != cache_.end() && found->second->alive()) return *found->second;
+    std::unique_ptr<Specialization> made = compile();
+    std::unique_ptr<Specialization>& cached = cache_[key];  // another thread may have inserted one
     if (!cached || !cached->alive()) cached = std::move(made);
     return *cached;
   }
 
  private:
-  std::unordered_map<Key, std::unique_ptr<Made>, Hash> kept_;
+  std::unordered_map<Key, std::unique_ptr<Specialization>, Hash> cache_;
 };
 
 // Run `work`, which needs kernels. Return false, with nothing done, if there is no compiler for

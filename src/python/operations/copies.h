@@ -5,8 +5,8 @@
 
 namespace PyGPU::python {
 
-// Copies between any two layouts. With a null `stream`, copies from or to the host block, and
-// copies between arrays are enqueued on the null stream.
+// Copies between any two layouts. If `stream` is null, copies from or to the host wait until they
+// are done, and copies between arrays are enqueued on the null stream.
 void set_from_host(const GPUArray& array, const np::array& source, const StreamRef* stream);
 // Return `source` in the shape of `array`. Another shape of the same size is reshaped with a
 // warning. Another size or dtype is a ValueError.

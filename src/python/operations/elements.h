@@ -5,8 +5,7 @@
 
 namespace PyGPU::python {
 
-// Store the bytes of a number converted to a dtype, as passed to kernels. ArgumentError if the
-// number is not in the dtype's domain.
+// Convert a number to a dtype and store its bytes. ArgumentError if the dtype cannot hold it.
 void put_element(py::handle number, int code, char* to);
 
 }  // namespace PyGPU::python

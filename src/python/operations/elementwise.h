@@ -5,7 +5,7 @@
 
 namespace PyGPU::python {
 
-// Run an operation whose results exist.
+// Run an operation whose result arrays are allocated, with copies of the arrays that need them.
 void launch(const Map& map, const StreamRef& stream);
 
 // Return the array, or a contiguous copy, made on the stream, if its elements are not aligned.

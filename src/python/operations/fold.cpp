@@ -194,7 +194,7 @@ void fold_axes(FoldKey fold_key, AxisReduction plan, const Array& array, const A
   const Index rows = launch.grid.y;
   const auto first = [&](const void* parts, const void* done) {
     KernelArguments arguments;
-    arguments.add_at(loop);
+    arguments.add_address_of(loop);
     arguments.add(address, parts, result.address(), count - request.degrees, done);
     enqueue(kernels.first, launch.grid, launch.block, arguments, request.stream);
   };

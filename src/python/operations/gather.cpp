@@ -84,11 +84,11 @@ void launch(const Gather& gather, GatherPlan& plan, Mode mode, int device, const
   const unsigned threads = by_block ? unsigned(plan.size + 63) / 64 * 64 : gather_tuning::threads;
   const Kernel& kernel = kernel_for(gather, plan, mode, words, device, sources);
   KernelArguments arguments;
-  arguments.add_at(plan.loop.data());
+  arguments.add_address_of(plan.loop.data());
   arguments.add(gather.target.address, gather.source.address);
   if (gather.mask.address) arguments.add(gather.mask.address);
   for (std::size_t k = 0; k < plan.indices.size(); ++k) {
-    arguments.add_at(plan.indices[k].data());
+    arguments.add_address_of(plan.indices[k].data());
     arguments.add(gather.indices[k].address);
   }
   if (mode == Mode::poll || mode == Mode::checked) arguments.add(report->checks());

@@ -85,7 +85,7 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
   const StreamRef stream = default_stream();
   StreamOrder order(stream);
   uses(order, out);
-  arguments.add_at(interleaved ? static_cast<void*>(&rows) : loop);
+  arguments.add_address_of(interleaved ? static_cast<void*>(&rows) : loop);
   arguments.add(to);
   std::size_t end = 0;
   for (std::size_t k = 0; k < arrays.size(); ++k) {

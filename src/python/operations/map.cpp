@@ -134,14 +134,14 @@ bool launch_if_ready(const Map& map, const StreamRef& stream) {
   const Layout* layouts[max_arrays];
   void* addresses[max_arrays];
   KernelArguments arguments;
-  arguments.add_at(nullptr);  // the loop, which launch_loop sets
+  arguments.add_address_of(nullptr);  // the loop, which launch_loop sets
   int arrays = 0;
   const auto add = [&](const Layout& layout, const Array& array) {
     require_device(array, device);
     order.uses(array.storage());
     layouts[arrays] = &layout;
     addresses[arrays] = array.address();
-    arguments.add_at(&addresses[arrays++]);
+    arguments.add_address_of(&addresses[arrays++]);
   };
   for (int i = 0; i < map.results; ++i)
     for (int k = 0; k < i; ++k)
@@ -160,7 +160,7 @@ bool launch_if_ready(const Map& map, const StreamRef& stream) {
     if (!operand.array) {
       if (i == 1 && is_power(map) && dtypes[map.compute[1]].kind == 'i') check_exponent(map);
       put_element(operand.number, map.compute[i], numbers[i]);
-      arguments.add_at(numbers[i]);
+      arguments.add_address_of(numbers[i]);
       continue;
     }
     if (needs_copy(map, operand)) return false;

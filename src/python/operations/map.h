@@ -29,7 +29,7 @@ struct Map {
 // first: its elements are not aligned, or a result would overwrite an operand before it is read.
 bool launch_if_ready(const Map& map, const StreamRef& stream);
 // Check the shapes. ShapeError if results differ in shape, or if an operand does not broadcast to
-// it.
+// that shape.
 void check_shapes(const Map& map);
 // Return true if the elements are aligned to their size, or to that of a complex number's part.
 bool is_aligned(const Array& array, int code);

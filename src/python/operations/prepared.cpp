@@ -17,9 +17,9 @@ PreparedFunction::CallArguments::CallArguments(Index blocks, Index threads,
 }
 
 void PreparedFunction::CallArguments::call(const py::object& function,
-                                           const py::object& wrap) const {
+                                           const py::object& wrap_call) const {
   const py::object method = function.attr("prepared_async_call");
-  (wrap.is_none() ? method : wrap(method))(*py::tuple(all_));
+  (wrap_call.is_none() ? method : wrap_call(method))(*py::tuple(all_));
 }
 
 }  // namespace PyGPU::python

@@ -10,17 +10,16 @@ namespace PyGPU::python {
 class PreparedFunction {
  public:
   explicit PreparedFunction(py::object function);
-  // Launch `count` arguments on blocks and threads along one axis. `add_all` adds the arguments,
-  // objects and numbers, to its parameter. If `wrap` is not None, call the result of
-  // wrap(prepared_async_call) instead.
+  // Launch with `count` arguments, on blocks and threads along one axis. `add_all(arguments)` adds
+  // every argument. If `wrap_call` is not None, call wrap_call(prepared_async_call) instead.
   template <class AddAll>
   void launch(Index blocks, Index threads, const py::object& stream, std::size_t count,
-              AddAll add_all, const py::object& wrap = py::none()) const {
+              AddAll add_all, const py::object& wrap_call = py::none()) const {
     const py::object own = function_;  // stays alive while arguments or other threads run Python
-    if (is_overridden_ || !wrap.is_none()) {
+    if (is_overridden_ || !wrap_call.is_none()) {
       CallArguments arguments(blocks, threads, stream);
       add_all(arguments);
-      return arguments.call(own, wrap);
+      return arguments.call(own, wrap_call);
     }
     PreparedArguments arguments(own, count);
     add_all(arguments);
@@ -38,7 +37,7 @@ class PreparedFunction {
     void add(PyObject* argument) { all_.append(py::handle(argument)); }
     void add(Index number) { all_.append(number); }
     void add_address(const void* address) { all_.append(number_of(address)); }
-    void call(const py::object& function, const py::object& wrap) const;
+    void call(const py::object& function, const py::object& wrap_call) const;
 
    private:
     py::list all_;

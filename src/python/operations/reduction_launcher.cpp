@@ -1,4 +1,4 @@
-// Launches of ReductionKernel, from the arguments of a call to the launches.
+// Launches of ReductionKernel.
 #include "PyGPU/arrays/reduction_plan.h"
 #include "python/binders.h"
 #include "python/operations/prepared.h"
@@ -47,15 +47,16 @@ py::object launch_reduction(ReductionLauncher& launcher, const py::object& strea
       out.is_none() ? object_of(new_array(one, launcher.dtype, used_allocator)) : out;
   const auto launch = launcher.linear.over(n);
   const unsigned threads = launcher.linear.threads();
-  const StreamRef queue = stream_of(stream);
-  const bool counts = launch.blocks > 1 && launch.blocks <= launcher.linear.resident_blocks() &&
-                      !launch_runs_kernel && !queue.handle && wrap.is_none();
+  const StreamRef stream_ref = stream_of(stream);
+  const bool uses_counter = launch.blocks > 1 &&
+                            launch.blocks <= launcher.linear.resident_blocks() &&
+                            !launch_runs_kernel && !stream_ref.handle && wrap.is_none();
   py::object parts = result;  // with one block, the part is the result
-  if (launch.blocks > 1 && !counts)
-    parts = object_of(scratch_array(Layout({launch.blocks}, one.itemsize()), launcher.dtype, queue,
-                                    used_allocator));
+  if (launch.blocks > 1 && !uses_counter)
+    parts = object_of(scratch_array(Layout({launch.blocks}, one.itemsize()), launcher.dtype,
+                                    stream_ref, used_allocator));
   const auto add_first = [&](auto& arguments) {
-    if (counts)
+    if (uses_counter)
       arguments.add_address(
           launcher.shared.parts(std::size_t(launcher.linear.resident_blocks()) * one.itemsize()));
     else
@@ -63,14 +64,14 @@ py::object launch_reduction(ReductionLauncher& launcher, const py::object& strea
     add_items(arguments, given);
     arguments.add(launch.chunk);
     arguments.add(n);
-    if (counts)
+    if (uses_counter)
       arguments.add(result.ptr());
     else
       arguments.add_address(nullptr);
-    arguments.add_address(counts ? launcher.shared.counters(1) : nullptr);
+    arguments.add_address(uses_counter ? launcher.shared.counters(1) : nullptr);
   };
   launcher.first.launch(launch.blocks, threads, stream, given.size() + 5, add_first, wrap);
-  if (launch.blocks == 1 || counts) return result;
+  if (launch.blocks == 1 || uses_counter) return result;
   const auto add_last = [&](auto& arguments) {
     arguments.add(result.ptr());
     arguments.add(parts.ptr());

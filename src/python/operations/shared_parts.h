@@ -5,10 +5,9 @@
 
 namespace PyGPU::python {
 
-// Memory that a kernel's launches on the null stream share, which they can because they run one
-// after another: a buffer for the partial results of blocks (parts), and counters of finished
-// blocks, which are 0 between launches. Both are allocated at first use, outside of the order of a
-// launch, so that a graph does not record it.
+// Launches of a kernel on the null stream run one after another, so they can share this memory: a
+// buffer for the partial results of blocks (parts), and counters of finished blocks, which are 0
+// between launches. Both are allocated before a launch, so that a graph does not record that.
 class SharedParts {
  public:
   void* counters(Index count) {

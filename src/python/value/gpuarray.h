@@ -28,12 +28,13 @@ struct GPUArray {
   bool rereads_address = false;       // read the address of gpudata again at each use
   bool covers_base = false;           // a permuted view of all of `base`, which shares its gpudata
   bool is_comparison_result = false;  // numbers 0 and 1 of a comparison: refused as indices
-  bool has_hidden_fields = false;     // a view of several fields: others lie between them
+  bool has_hidden_fields = false;     // a view of several fields: other fields are between them
 
   const Layout& layout() const { return core.layout(); }
 };
 
-// Return true for an object of a caller's class, which may return another address at any time.
+// Return true if `gpudata` is of a class outside PyGPU, which may return another address at any
+// time.
 bool may_change_address(const py::object& gpudata);
 [[gnu::cold]] void refresh_address(GPUArray& array);
 inline void before_use(GPUArray& array) {
@@ -69,9 +70,9 @@ auto without_refresh(GPUArray& array, Work work) {
   }
 }
 
-// Snapshot of the arrays of a launch, taken where a kernel must be made after their addresses were
-// read. Making it runs Python, and another thread may meanwhile replace or free their memory. Other
-// launches hold nothing, because a snapshot costs them up to 6 percent.
+// Snapshot of the arrays of a launch, taken if a kernel must be compiled after their addresses were
+// read, because compiling runs Python, and another thread may meanwhile replace or free their
+// memory. Other launches hold nothing: a snapshot would cost them up to 6 percent.
 class HeldArrays {
  public:
   void hold(const GPUArray& array);
