@@ -80,7 +80,7 @@ def by_dask(paths, workers):
 
     cluster = SpecCluster(
         {k: worker(k) for k in range(workers)},
-        {"cls": Scheduler, "options": {"dashboard": False}},
+        {"cls": Scheduler, "options": {"dashboard_address": ":0"}},
         silence_logs=40,
     )
     with cluster, Client(cluster) as client:

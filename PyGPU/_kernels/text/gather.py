@@ -21,10 +21,11 @@ struct alignas(16) P_word16 { P_word low, high; };
 """
 # An index out of range is never 0, so that 0 can mean "no such index".
 CHECKS = """
-// What the blocks of a launch have in common: how many are done, and an index that they found, both
-// 0 between launches; and the verdict on all, for the launches behind.
+// Shared by the blocks of a launch: the number of blocks that are done and an index out of range,
+// both 0 between launches; and the verdict on all indices, for the launches that follow.
 struct P_checks { P_word blocks, wrong, verdict; };
-// By one thread of each block, with what its block found: the last one reports.
+// Called by one thread of each block, with the wrong index that its block found, or 0. The last block
+// reports.
 __device__ inline void P_conclude(P_checks *all, P_word wrong, volatile long long *report) {
   if (gridDim.x > 1) {
     if (wrong) {

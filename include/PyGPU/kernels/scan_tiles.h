@@ -45,8 +45,8 @@ enum TileState { unknown_tile, total_known, prefix_known };  // prefix: of all u
 }  // namespace kernels
 }  // namespace PyGPU
 
-// What is scanned. `Stored` is the type of elements in memory, `start` the value before the first
-// element of an exclusive scan.
+// The elements and the operation of a scan. `Stored` is the type of elements in memory, `start` the
+// value before the first element of an exclusive scan.
 template <class Stored_, class Value_, bool is_exclusive_, Value_ (*start_)(),
           Value_ (*join_)(Value_, Value_), Value_ (*load_)(const Stored_&),
           Stored_ (*store_)(const Value_&)>

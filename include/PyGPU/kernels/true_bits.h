@@ -1,4 +1,4 @@
-// Which elements of a mask are true, as bits.
+// The true elements of a mask, as bits.
 #pragma once
 
 namespace PyGPU {

@@ -1,4 +1,4 @@
-// What kernels know of warps.
+// Warps.
 #pragma once
 
 namespace PyGPU {

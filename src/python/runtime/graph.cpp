@@ -29,7 +29,7 @@ using Finalizer = UniqueHandle<EndTraits>;
 // block's memory is kept in `held` for reuse. Runs no Python code.
 py::object take_back(py::dict active, const py::object& number, const py::object& memory,
                      py::list held, const py::list& holds) {
-  // Its allocation may have been interrupted before it was entered.
+  // `number` is absent if the allocation was interrupted before it was registered.
   if (PyDict_DelItem(active.ptr(), number.ptr())) PyErr_Clear();
   if (!holds.empty()) held.append(memory);
   return py::none();
