@@ -60,7 +60,7 @@ class TestTypes:
                 lambda x, y, s: (x + y * y, np.equal(x, s)),
                 lambda x, y, s: (x * s + 1.5, x == y),
             ],
-            map(np.dtype, ["u1", "f2", "c16"]),
+            [np.dtype(code) for code in ("u1", "f2", "c16")],
             DTYPES,
         ),
         ids=str,
@@ -164,7 +164,7 @@ class TestNumbers:
 
     @pytest.mark.parametrize(
         ("exponents", "dtype"),
-        each_with([WHOLE, FRACTIONS], ["i4", "f4"], ["f4", "f2", "c8", "i4", "?"]),
+        each_with([(WHOLE,), (FRACTIONS,)], ["i4", "f4"], ["f4", "f2", "c8", "i4", "?"]),
     )
     def test_powers(self, exponents, dtype):
         x = to_gpu(elements(50, dtype, 4))

@@ -166,7 +166,7 @@ def test_a_number_waits_for_nothing():
     ("n", "dtype"),
     each_once(
         [1, 2, 31, 64, 1023, 1025, FEW, FEW + 1],
-        map(np.dtype, ["i1", "f2", "f4", "D", "S3", RECORD]),
+        [np.dtype(code) for code in ("i1", "f2", "f4", "D", "S3", RECORD)],
     ),
     ids=str,
 )

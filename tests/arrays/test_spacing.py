@@ -104,12 +104,11 @@ STARTS = [1, -2.0, 3j, np.float32(4), [1, 2], [[1.5], [2]]]
 
 
 PROGRESSIONS = [logspace, geomspace]
-USUAL = list(zip(STARTS, STARTS[2:] + STARTS[:2], PROGRESSIONS * 3))
+USUAL = each_once(zip(STARTS, STARTS[2:] + STARTS[:2]), PROGRESSIONS)
+OTHERS = rare_but([], product(STARTS, STARTS, PROGRESSIONS))
 
 
-@pytest.mark.parametrize(
-    ("start", "stop", "function"), rare_but(USUAL, product(STARTS, STARTS, PROGRESSIONS)), ids=str
-)
+@pytest.mark.parametrize(("start", "stop", "function"), USUAL + OTHERS, ids=str)
 def test_progressions(start, stop, function):
     for num in (0, 1, 2, 7):
         for endpoint in (True, False):
