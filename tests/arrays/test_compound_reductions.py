@@ -67,7 +67,7 @@ SPREADS = list(product([np.var, np.std], ["i4", "u1", "f2", "f4", "f8"]))
 
 
 @pytest.mark.parametrize(
-    ("shape", "function", "dtype"), each_with(ROWS, [(np.var, "f8"), (np.std, "f4")], SPREADS)
+    ("shape", "function", "dtype"), each_with(ROWS, [(np.std, "f8"), (np.var, "f4")], SPREADS)
 )
 def test_variances_of_any_size(shape, function, dtype):
     scale = 1 if np.dtype(dtype).kind == "f" else 50
@@ -120,15 +120,14 @@ def test_an_infinite_element_anywhere(shape):
             np.testing.assert_array_equal(np.var(to_gpu(x), axis=axis).get(), expected)
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
-def test_squares_that_overflow_are_infinite(dtype):
+@pytest.mark.parametrize(("function", "dtype"), each_once([np.var, np.std], ["f4", "f8"]))
+def test_squares_that_overflow_are_infinite(function, dtype):
     x = np.zeros((7, 900), dtype)
     x[1::2, ::2] = np.sqrt(np.finfo(dtype).max) * 4
-    for function in (np.var, np.std):
-        for axis in (None, 0, 1):
-            with np.errstate(over="ignore"):
-                expected = function(x, axis=axis)
-            np.testing.assert_array_equal(function(to_gpu(x), axis=axis).get(), expected)
+    for axis in (None, 0, 1):
+        with np.errstate(over="ignore"):
+            expected = function(x, axis=axis)
+        np.testing.assert_array_equal(function(to_gpu(x), axis=axis).get(), expected)
 
 
 @pytest.mark.parametrize(

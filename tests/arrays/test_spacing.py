@@ -68,7 +68,7 @@ def test_numbers_and_arrays_as_ends(start, stop):
 
 REAL_ENDS = [end for end in ENDS if not np.iscomplexobj(end)]
 ASKED = ["i4", "?", "F"]
-NEXT = each_once(zip(REAL_ENDS, REAL_ENDS[4:] + REAL_ENDS[:4]), ASKED)
+NEXT = each_once(zip(REAL_ENDS[::2], (REAL_ENDS[4:] + REAL_ENDS[:4])[::2]), ASKED)
 ANY = rare_but([], product(REAL_ENDS, REAL_ENDS, ASKED))
 
 
@@ -90,14 +90,14 @@ def test_linspace_between_arrays(data):
         return
     axis = data.draw(st.integers(-start.ndim - 1, start.ndim))
     num, endpoint = data.draw(st.integers(0, 5)), data.draw(st.booleans())
-    for order in (1, -1):
-        expected = np.linspace(*ends[::order], num, endpoint, axis=axis)
-        on_device = [to_gpu(one) if one is start else one for one in ends[::order]]
-        got = np.linspace(*on_device, num, endpoint, axis=axis).get()
-        size = np.abs(start).max(initial=5)
-        bound = np.finfo(expected.dtype).eps * 8 * float(size)
-        assert got.dtype == expected.dtype and got.shape == expected.shape
-        np.testing.assert_allclose(got, expected, rtol=0, atol=bound)
+    order = data.draw(st.sampled_from([1, -1]))
+    expected = np.linspace(*ends[::order], num, endpoint, axis=axis)
+    on_device = [to_gpu(one) if one is start else one for one in ends[::order]]
+    got = np.linspace(*on_device, num, endpoint, axis=axis).get()
+    size = np.abs(start).max(initial=5)
+    bound = np.finfo(expected.dtype).eps * 8 * float(size)
+    assert got.dtype == expected.dtype and got.shape == expected.shape
+    np.testing.assert_allclose(got, expected, rtol=0, atol=bound)
 
 
 STARTS = [1, -2.0, 3j, np.float32(4), [1, 2], [[1.5], [2]]]
