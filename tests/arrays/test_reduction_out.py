@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from campaign import rare_but
+from campaign import each_once, rare_but
 from reduction_tools import SMALL, assert_close, numbers
 
 from PyGPU._runtime import core
@@ -48,19 +48,18 @@ def test_every_pair_of_dtypes(codes, names):
         assert_close(out.get(), expected)
 
 
-@pytest.mark.parametrize("axis", [None, 0, 1])
-def test_the_computation_has_the_dtype_that_both_promote_to(axis):
+@pytest.mark.parametrize(("axis", "properties"), each_once([None, 0, 1], [SMALL, None]))
+def test_the_computation_has_the_dtype_that_both_promote_to(axis, properties):
     x = np.full((300, 40), 0.1, "f4")
     x[0, 0] = 1e8
     expected = np.sum(x, axis=axis, out=np.zeros(np.sum(x, axis=axis).shape))
     out = to_gpu(np.zeros_like(expected))
-    for properties in (None, SMALL):
-        core._override_device_properties(properties)
-        try:
-            np.sum(to_gpu(x), axis=axis, out=out)
-        finally:
-            core._override_device_properties(None)
-        np.testing.assert_allclose(out.get(), expected, rtol=1e-12)
+    core._override_device_properties(properties)
+    try:
+        np.sum(to_gpu(x), axis=axis, out=out)
+    finally:
+        core._override_device_properties(None)
+    np.testing.assert_allclose(out.get(), expected, rtol=1e-12)
 
 
 def test_a_given_dtype_decides_the_computation():
