@@ -63,7 +63,7 @@ class TestTypes:
             [np.dtype(code) for code in ("u1", "f2", "c16")],
             DTYPES,
         ),
-        ids=str,
+        ids=lambda value: getattr(value, "name", None),
     )
     def test_of_arithmetic(self, f, dtype):
         x, y = (to_gpu(elements((5, 7), dtype, seed)) for seed in (1, 2))

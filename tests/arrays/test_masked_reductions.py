@@ -24,6 +24,10 @@ M = np.random.default_rng(3).random((4, 5, 6)) > 0.4
 AXES = [{}, {"axis": 1}, {"axis": (0, -1), "keepdims": True}]
 
 
+def name_of(value):
+    return getattr(value, "__name__", None) or str(value)
+
+
 def on_device(value):
     return to_gpu(value) if isinstance(value, np.ndarray) else value
 
@@ -37,25 +41,30 @@ def same(function, *operands, rtol=0, **named):
 
 
 MASKS = [M, M[0], M[:, :1], M[..., :1]]
+NAMED = {np.max: {"initial": 0}, np.min: {"initial": 3}, np.std: {"ddof": 1}}
+USUAL = [(np.sum, "i"), (np.any, "?"), (np.max, "i"), (np.mean, "f"), (np.std, "f")]
+USUAL += [(np.min, "f"), (np.all, "f"), (np.var, "f"), (np.prod, "i")]
+ANY = [
+    *product([np.sum, np.any, np.all, np.prod], "?bHiqefdD"),
+    *product([np.max, np.min], "bHiqefd"),
+    *product([np.mean, np.var, np.std], "qfdD"),
+]
 
 
-@pytest.mark.parametrize(("chosen", "code"), each_with([0, 1, 2, 3], "f?i", "?bHiqefdD"))
+@pytest.mark.parametrize(
+    ("function", "code", "chosen"),
+    [*each_once(USUAL, [0, 1, 2, 3]), *rare_but([], ((*one, k) for one in ANY for k in range(4)))],
+)
 @pytest.mark.parametrize("axes", rare_but(AXES[1:2], AXES), ids=str)
-def test_what_where_chooses(chosen, code, axes):
+def test_what_where_chooses(function, code, chosen, axes):
     x = X.astype(code)
+    if function is np.prod and code != "?":
+        x = np.sign(x)
+    named = {**NAMED.get(function, {}), **axes}
     for mask in (MASKS[chosen], np.zeros_like(MASKS[chosen])):
-        for function in (np.sum, np.any, np.all):
-            same(function, x, where=mask, rtol=1e-3 if code == "e" else 1e-6, **axes)
-        if code not in "?D":
-            same(np.max, x, where=mask, initial=0, **axes)
-            same(np.min, x, where=mask, initial=3, **axes)
-        if code in "qfdD":
-            same(np.mean, x, where=mask, rtol=1e-5, **axes)
-            same(np.var, x, where=mask, rtol=1e-5, **axes)
-            same(np.std, x, where=mask, ddof=1, rtol=1e-5, **axes)
-    if MASKS[chosen] is M:
-        same(np.prod, np.sign(x) if code != "?" else x, where=M, **axes)
-        same(np.sum, x, where=False, **axes)
+        same(function, x, where=mask, rtol=1e-3 if code == "e" else 1e-5, **named)
+    if function is np.sum:
+        same(function, x, where=False, **named)
 
 
 STARTS = [(np.sum, 7), (np.prod, 2), (np.max, 5), (np.min, -5)]
@@ -69,13 +78,13 @@ def test_where_it_begins(function, initial, code, axes):
 
 
 def test_where_it_begins_without_elements_or_with_what_is_not_a_number():
-    empty = np.zeros((0, 3))
+    empty = np.zeros((0, 3), "f4")
     same(np.max, empty, axis=0, initial=-1.5)
     same(np.min, empty, initial=2.0)
     same(np.sum, empty, axis=0, initial=4)
-    same(np.max, np.array([np.nan, 1.0]), initial=9.0)
-    same(np.nanmax, np.array([np.nan, 1.0]), initial=0.5)
-    same(np.nanmin, np.array([np.nan, np.nan]), initial=0.5)
+    same(np.max, np.array([np.nan, 1.0], "f4"), initial=9.0)
+    same(np.nanmax, np.array([np.nan, 1.0], "f4"), initial=0.5)
+    same(np.nanmin, np.array([np.nan, np.nan], "f4"), initial=0.5)
     out = to_gpu(np.zeros(5))
     assert np.sum(to_gpu(X), axis=(0, 2), initial=1, out=out) is out
     np.testing.assert_array_equal(out.get(), X.sum((0, 2)) + 1)
@@ -155,11 +164,13 @@ def with_nan(code):
 
 
 WITHOUT_NAN = [(np.nanmean, "f"), (np.nanvar, "f"), (np.nanstd, "f")]
-ANY = list(product([np.nanmean, np.nanvar, np.nanstd], "iefdD"))
+ANY_WITHOUT_NAN = list(product([np.nanmean, np.nanvar, np.nanstd], "iefdD"))
 
 
 @pytest.mark.parametrize(
-    ("axes", "function", "code"), each_with([*AXES, {"axis": 0}], WITHOUT_NAN, ANY), ids=str
+    ("axes", "function", "code"),
+    each_with([*AXES, {"axis": 0}], WITHOUT_NAN, ANY_WITHOUT_NAN),
+    ids=name_of,
 )
 def test_functions_without_what_is_not_a_number(axes, function, code):
     x = with_nan(code)
@@ -181,7 +192,7 @@ PLACES = [(np.nanargmax, "f"), (np.nanargmin, "f")]
         PLACES,
         list(product([np.nanargmax, np.nanargmin], "iefd")),
     ),
-    ids=str,
+    ids=name_of,
 )
 def test_places_without_what_is_not_a_number(axes, function, code):
     same(function, with_nan(code), **axes)

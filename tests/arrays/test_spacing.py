@@ -103,12 +103,16 @@ def test_linspace_between_arrays(data):
 STARTS = [1, -2.0, 3j, np.float32(4), [1, 2], [[1.5], [2]]]
 
 
+def name_of(value):
+    return getattr(value, "__name__", None) or str(value)
+
+
 PROGRESSIONS = [logspace, geomspace]
 USUAL = each_once(zip(STARTS, STARTS[2:] + STARTS[:2]), PROGRESSIONS)
 OTHERS = rare_but([], product(STARTS, STARTS, PROGRESSIONS))
 
 
-@pytest.mark.parametrize(("start", "stop", "function"), USUAL + OTHERS, ids=str)
+@pytest.mark.parametrize(("start", "stop", "function"), USUAL + OTHERS, ids=name_of)
 def test_progressions(start, stop, function):
     for num in (0, 1, 2, 7):
         for endpoint in (True, False):
