@@ -89,7 +89,7 @@ def family(name):
     """Return the header, the options and the first lines of a source."""
     before, body, _ = SOURCES[name]
     number = "BFLOAT16" if "bfloat16" in name else "HALF"
-    options = [f"-D__CUDA_NO_{number}_OPERATORS__"] if "own" in name else []
+    options = [f"-D__CUDA_NO_{number}_OPERATORS__"] if "its own" in name else []
     header = "cuda_bf16.h" if "BF16" in body or "bfloat16" in body else "cuda_fp16.h"
     return header, tuple(options), before, "__shared__" in body or "CUDART" in body
 
