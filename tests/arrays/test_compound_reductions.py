@@ -1,8 +1,10 @@
 """Places of extremes and variances over several blocks, parts and widths of a load."""
 
+from itertools import product
+
 import numpy as np
 import pytest
-from campaign import each_with, rare_but
+from campaign import each_once, each_with
 from reduction_tools import SMALL, blocks  # noqa: F401  (a fixture for the whole module)
 
 from PyGPU._runtime import core
@@ -23,15 +25,16 @@ def ties(shape, dtype):
 
 
 ALL = ["?", "i1", "u2", "i4", "i8", "u8", "f2", "f4", "f8"]
+USUAL = [(np.argmin, "i1"), (np.argmax, "f4"), (np.argmax, "f8")]
 
 
-@pytest.mark.parametrize(("shape", "dtype"), each_with(ROWS, ["i1", "f4", "f8"], ALL))
-def test_the_first_of_equal_elements(shape, dtype):
+@pytest.mark.parametrize(
+    ("shape", "function", "dtype"), each_with(ROWS, USUAL, list(product(PLACES, ALL)))
+)
+def test_the_first_of_equal_elements(shape, function, dtype):
     x = ties(shape, dtype)
-    a = to_gpu(x)
-    for function in PLACES:
-        for axis in axes_of(shape):
-            np.testing.assert_array_equal(function(a, axis=axis).get(), function(x, axis=axis))
+    for axis in axes_of(shape):
+        np.testing.assert_array_equal(function(to_gpu(x), axis=axis).get(), function(x, axis=axis))
 
 
 @pytest.mark.parametrize("function", PLACES)
@@ -46,38 +49,42 @@ def test_a_single_extreme_anywhere(function):
         np.testing.assert_array_equal(function(to_gpu(x), axis=0).get(), function(x, axis=0))
 
 
-@pytest.mark.parametrize("function", PLACES)
-def test_places_in_views(function):
+VIEWS = [np.s_[1:, 3:], np.s_[::-1,], np.s_[:, ::-2], np.s_[..., ::-1], np.s_[::3, 1::2, 2]]
+
+
+@pytest.mark.parametrize(("view", "function"), each_once([(view,) for view in VIEWS], PLACES))
+def test_places_in_views(view, function):
     x = ties((40, 50, 6), "f4")
     a = to_gpu(x)
-    for view in (np.s_[1:, 3:], np.s_[::-1], np.s_[:, ::-2], np.s_[..., ::-1], np.s_[::3, 1::2, 2]):
-        for axis in axes_of(x[view].shape):
-            for one, other in ((a[view], x[view]), (a[view].T, x[view].T)):
-                np.testing.assert_array_equal(
-                    function(one, axis=axis).get(), function(other, axis=axis), str((view, axis))
-                )
+    for axis in axes_of(x[view].shape):
+        for one, other in ((a[view], x[view]), (a[view].T, x[view].T)):
+            np.testing.assert_array_equal(
+                function(one, axis=axis).get(), function(other, axis=axis), str(axis)
+            )
+
+
+SPREADS = list(product([np.var, np.std], ["i4", "u1", "f2", "f4", "f8"]))
 
 
 @pytest.mark.parametrize(
-    ("shape", "dtype"), each_with(ROWS, ["f8", "f4"], ["i4", "u1", "f2", "f4", "f8"])
+    ("shape", "function", "dtype"), each_with(ROWS, [(np.std, "f8"), (np.var, "f4")], SPREADS)
 )
-def test_variances_of_any_size(shape, dtype):
+def test_variances_of_any_size(shape, function, dtype):
     scale = 1 if np.dtype(dtype).kind == "f" else 50
     x = (np.random.default_rng(5).normal(3, 1, shape) * scale).clip(0).astype(dtype)
     a = to_gpu(x)
     rtol = {"f2": 2e-3, "f4": 1e-5}.get(dtype, 1e-12)
-    for function in (np.var, np.std):
-        for axis in axes_of(shape):
-            for ddof in (0, 1):
-                if x.size // (1 if axis is None else x.shape[axis]) == 0:
-                    continue
-                count = x.size if axis is None else x.shape[axis]
-                if count <= ddof:
-                    continue
-                expected = function(x.astype("f8"), axis=axis, ddof=ddof)
-                got = function(a, axis=axis, ddof=ddof)
-                assert got.dtype == (dtype if scale == 1 else "f8")
-                np.testing.assert_allclose(got.get(), expected, rtol=rtol, atol=rtol)
+    for axis in axes_of(shape):
+        for ddof in (0, 1):
+            if x.size // (1 if axis is None else x.shape[axis]) == 0:
+                continue
+            count = x.size if axis is None else x.shape[axis]
+            if count <= ddof:
+                continue
+            expected = function(x.astype("f8"), axis=axis, ddof=ddof)
+            got = function(a, axis=axis, ddof=ddof)
+            assert got.dtype == (dtype if scale == 1 else "f8")
+            np.testing.assert_allclose(got.get(), expected, rtol=rtol, atol=rtol)
 
 
 def test_variances_of_large_means_and_of_outliers():
@@ -113,27 +120,27 @@ def test_an_infinite_element_anywhere(shape):
             np.testing.assert_array_equal(np.var(to_gpu(x), axis=axis).get(), expected)
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
-def test_squares_that_overflow_are_infinite(dtype):
+@pytest.mark.parametrize(("function", "dtype"), each_once([np.var, np.std], ["f4", "f8"]))
+def test_squares_that_overflow_are_infinite(function, dtype):
     x = np.zeros((7, 900), dtype)
     x[1::2, ::2] = np.sqrt(np.finfo(dtype).max) * 4
-    for function in (np.var, np.std):
-        for axis in (None, 0, 1):
-            with np.errstate(over="ignore"):
-                expected = function(x, axis=axis)
-            np.testing.assert_array_equal(function(to_gpu(x), axis=axis).get(), expected)
+    for axis in (None, 0, 1):
+        with np.errstate(over="ignore"):
+            expected = function(x, axis=axis)
+        np.testing.assert_array_equal(function(to_gpu(x), axis=axis).get(), expected)
 
 
-@pytest.mark.parametrize("shape", rare_but(ROWS[2:4], ROWS[1:5]))
-def test_indices_of_64_bits(blocks, shape):  # noqa: F811
+@pytest.mark.parametrize(
+    ("function", "shape"), each_with([np.argmin, np.var, np.argmax], ROWS[2:4], ROWS[1:5])
+)
+def test_indices_of_64_bits(blocks, function, shape):  # noqa: F811
     """Arrays of 2**31 elements need them; the override makes the plan use them for few elements."""
     core._override_device_properties({**SMALL, "index32": 10})
     try:
         x = ties(shape, "f4")
         for axis in axes_of(shape):
-            for function in (*PLACES, np.var):
-                np.testing.assert_allclose(
-                    function(to_gpu(x), axis=axis).get(), function(x, axis=axis), rtol=1e-5
-                )
+            np.testing.assert_allclose(
+                function(to_gpu(x), axis=axis).get(), function(x, axis=axis), rtol=1e-5
+            )
     finally:
         core._override_device_properties(blocks)

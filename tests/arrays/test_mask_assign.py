@@ -3,7 +3,7 @@
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from campaign import rare_but
+from campaign import each_once, rare_but
 from hypothesis import given
 from strategies import DTYPES, RECORD, USUAL_DTYPES, arrays, assert_same, shapes, values
 
@@ -162,8 +162,14 @@ def test_a_number_waits_for_nothing():
     assert_same(array.get(), np.where(x > 3, np.float32(5), x))
 
 
-@pytest.mark.parametrize("n", [1, 2, 31, 64, 1023, 1025, FEW, FEW + 1])
-@pytest.mark.parametrize("dtype", ["i1", "f2", "f4", "D", "S3", RECORD], ids=str)
+@pytest.mark.parametrize(
+    ("n", "dtype"),
+    each_once(
+        [1, 2, 31, 64, 1023, 1025, FEW, FEW + 1],
+        [np.dtype(code) for code in ("i1", "f2", "f4", "D", "S3", RECORD)],
+    ),
+    ids=str,
+)
 def test_as_many_values_as_are_selected(n, dtype):
     rng = np.random.default_rng(n)
     x, new = values((n,), dtype), values((n,), dtype)[::-1].copy()

@@ -4,7 +4,7 @@ import operator
 
 import numpy as np
 import pytest
-from campaign import rare_but
+from campaign import each_with
 from hypothesis import given
 from strategies import arrays, assert_same, assert_same_numbers, examples
 
@@ -129,8 +129,7 @@ def test_values():
 INTEGERS = [np.gcd, np.lcm, *([np.bitwise_count] if NUMPY_2 else [])]
 
 
-@pytest.mark.parametrize("ufunc", INTEGERS, ids=name_of)
-@pytest.mark.parametrize("code", rare_but("bIq", "bBhHiIqQ"))
+@pytest.mark.parametrize(("ufunc", "code"), each_with(INTEGERS, "bIq", "bBhHiIqQ"))
 def test_divisors_multiples_and_bits_of_integers(ufunc, code):
     """Of both ends of a dtype too: magnitudes that it does not hold."""
     info = np.iinfo(code)
@@ -217,8 +216,7 @@ def test_settings():
     assert out.get().tolist() == [2, 2]
 
 
-@pytest.mark.parametrize("code", rare_but("fd", "fdih"))
-@pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.parametrize(("step", "code"), each_with([1, 2], "fd", "fdih"))
 def test_operands_are_rounded_to_the_loops_float16(code, step):
     x, y = np.random.default_rng(7).uniform(-3000, 3000, (2, 500)).astype(code)[:, ::step]
     settings = {"dtype": np.float16, "casting": "unsafe"}

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from campaign import rare_but
+from campaign import each_once, rare_but
 from reduction_tools import SMALL, assert_close, numbers
 
 from PyGPU._runtime import core
@@ -11,6 +11,9 @@ from PyGPU.gpuarray import to_gpu
 CODES = "?bBhHiIlLefdFD"
 NAMES = ("sum", "prod", "mean", "nansum", "nanprod", "max", "min", "nanmax", "nanmin", "any", "all")
 USUAL = ["if", "?i", "eF", "Dd"]
+# Each usual pair with some of the functions; in the campaign, each pair with all of them.
+SOME = [(codes, NAMES[first::4]) for first, codes in enumerate(USUAL)]
+EACH = [(own + out, NAMES) for own in CODES for out in CODES]
 
 
 def natural_dtype(name, dtype):
@@ -24,11 +27,11 @@ def has_order(name, dtype):
     return dtype.kind != "c" or name.removeprefix("nan") not in ("max", "min")
 
 
-@pytest.mark.parametrize("codes", rare_but(USUAL, [own + out for own in CODES for out in CODES]))
-def test_every_pair_of_dtypes(codes):
+@pytest.mark.parametrize(("codes", "names"), rare_but(SOME, SOME + EACH))
+def test_every_pair_of_dtypes(codes, names):
     own, kind = map(np.dtype, codes)
     x = numbers((3, 4), own)
-    for name in NAMES:
+    for name in names:
         function, axis = getattr(np, name), 0
         expected, out = np.zeros(4, kind), to_gpu(np.zeros(4, kind))
         if not has_order(name, own) or not np.can_cast(natural_dtype(name, own), kind, "same_kind"):
@@ -45,19 +48,18 @@ def test_every_pair_of_dtypes(codes):
         assert_close(out.get(), expected)
 
 
-@pytest.mark.parametrize("axis", [None, 0, 1])
-def test_the_computation_has_the_dtype_that_both_promote_to(axis):
+@pytest.mark.parametrize(("axis", "properties"), each_once([None, 0, 1], [SMALL, None]))
+def test_the_computation_has_the_dtype_that_both_promote_to(axis, properties):
     x = np.full((300, 40), 0.1, "f4")
     x[0, 0] = 1e8
     expected = np.sum(x, axis=axis, out=np.zeros(np.sum(x, axis=axis).shape))
     out = to_gpu(np.zeros_like(expected))
-    for properties in (None, SMALL):
-        core._override_device_properties(properties)
-        try:
-            np.sum(to_gpu(x), axis=axis, out=out)
-        finally:
-            core._override_device_properties(None)
-        np.testing.assert_allclose(out.get(), expected, rtol=1e-12)
+    core._override_device_properties(properties)
+    try:
+        np.sum(to_gpu(x), axis=axis, out=out)
+    finally:
+        core._override_device_properties(None)
+    np.testing.assert_allclose(out.get(), expected, rtol=1e-12)
 
 
 def test_a_given_dtype_decides_the_computation():

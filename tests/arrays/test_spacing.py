@@ -1,8 +1,10 @@
 """linspace, logspace and geomspace, against NumPy."""
 
+from itertools import product
+
 import numpy as np
 import pytest
-from campaign import each_once
+from campaign import each_once, rare_but
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import arrays, assert_same, examples, shapes, usual_or_any
@@ -62,49 +64,65 @@ def test_numbers_and_arrays_as_ends(start, stop):
             got, got_step = linspace(start, stop, num, endpoint, True)
             close(got, expected)
             close(got_step, step)
-            if expected.dtype.kind != "c":
-                for dtype in ("i4", "?", "F"):
-                    whole = np.linspace(start, stop, num, endpoint, dtype=dtype)
-                    close(linspace(start, stop, num, endpoint, dtype=dtype), whole)
+
+
+REAL_ENDS = [end for end in ENDS if not np.iscomplexobj(end)]
+ASKED = ["i4", "?", "F"]
+NEXT = each_once(zip(REAL_ENDS[::2], (REAL_ENDS[4:] + REAL_ENDS[:4])[::2]), ASKED)
+ANY = rare_but([], product(REAL_ENDS, REAL_ENDS, ASKED))
+
+
+@pytest.mark.parametrize(("start", "stop", "dtype"), NEXT + ANY, ids=str)
+def test_numbers_and_arrays_as_ends_in_another_dtype(start, stop, dtype):
+    for num in (0, 1, 2, 7):
+        for endpoint in (True, False):
+            expected = np.linspace(start, stop, num, endpoint, dtype=dtype)
+            close(linspace(start, stop, num, endpoint, dtype=dtype), expected)
 
 
 @examples(60)
 @given(st.data())
 def test_linspace_between_arrays(data):
-    dtype = np.dtype(data.draw(usual_or_any("Hfd", "bHifdD")))
+    dtype = np.dtype(data.draw(usual_or_any("Hf", "bHifdD")))
     start = data.draw(arrays(shape=data.draw(shapes(max_dims=3)), dtype=dtype))
     ends = [start, data.draw(st.integers(-5, 5))]
     if not np.isfinite(start).all() or (np.abs(start.astype("D")) > 1e30).any():
         return
     axis = data.draw(st.integers(-start.ndim - 1, start.ndim))
     num, endpoint = data.draw(st.integers(0, 5)), data.draw(st.booleans())
-    for order in (1, -1):
-        expected = np.linspace(*ends[::order], num, endpoint, axis=axis)
-        on_device = [to_gpu(one) if one is start else one for one in ends[::order]]
-        got = np.linspace(*on_device, num, endpoint, axis=axis).get()
-        size = np.abs(start).max(initial=5)
-        bound = np.finfo(expected.dtype).eps * 8 * float(size)
-        assert got.dtype == expected.dtype and got.shape == expected.shape
-        np.testing.assert_allclose(got, expected, rtol=0, atol=bound)
+    order = data.draw(st.sampled_from([1, -1]))
+    expected = np.linspace(*ends[::order], num, endpoint, axis=axis)
+    on_device = [to_gpu(one) if one is start else one for one in ends[::order]]
+    got = np.linspace(*on_device, num, endpoint, axis=axis).get()
+    size = np.abs(start).max(initial=5)
+    bound = np.finfo(expected.dtype).eps * 8 * float(size)
+    assert got.dtype == expected.dtype and got.shape == expected.shape
+    np.testing.assert_allclose(got, expected, rtol=0, atol=bound)
 
 
 STARTS = [1, -2.0, 3j, np.float32(4), [1, 2], [[1.5], [2]]]
 
 
-@pytest.mark.parametrize(("start", "stop"), each_once(STARTS, STARTS[2:] + STARTS[:2]), ids=str)
-def test_progressions(start, stop):
+def name_of(value):
+    return getattr(value, "__name__", None) or str(value)
+
+
+PROGRESSIONS = [logspace, geomspace]
+USUAL = each_once(zip(STARTS, STARTS[2:] + STARTS[:2]), PROGRESSIONS)
+OTHERS = rare_but([], product(STARTS, STARTS, PROGRESSIONS))
+
+
+@pytest.mark.parametrize(("start", "stop", "function"), USUAL + OTHERS, ids=name_of)
+def test_progressions(start, stop, function):
     for num in (0, 1, 2, 7):
         for endpoint in (True, False):
             for axis in (0, -1):
                 if axis and np.ndim(start) == np.ndim(stop) == 0:
                     continue
-                close(
-                    logspace(start, stop, num, endpoint, axis=axis),
-                    np.logspace(start, stop, num, endpoint, axis=axis),
-                )
                 with np.errstate(invalid="ignore"):
-                    expected = np.geomspace(start, stop, num, endpoint, axis=axis)
-                close(geomspace(start, stop, num, endpoint, axis=axis), expected)
+                    numpys = getattr(np, function.__name__)
+                    expected = numpys(start, stop, num, endpoint, axis=axis)
+                close(function(start, stop, num, endpoint, axis=axis), expected)
 
 
 def test_bases_of_logspace():

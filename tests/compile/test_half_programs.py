@@ -1,5 +1,7 @@
 """What programs write with __half and __nv_bfloat16, and what is rounded once."""
 
+import functools
+
 import kernel_sources
 import numpy as np
 import pytest
@@ -83,20 +85,40 @@ SOURCES = {
 }
 
 
+def family(name):
+    """Return the header, the options and the first lines of a source."""
+    before, body, _ = SOURCES[name]
+    number = "BFLOAT16" if "bfloat16" in name else "HALF"
+    options = [f"-D__CUDA_NO_{number}_OPERATORS__"] if "its own" in name else []
+    header = "cuda_bf16.h" if "BF16" in body or "bfloat16" in body else "cuda_fp16.h"
+    return header, tuple(options), before, "__shared__" in body or "CUDART" in body
+
+
+def kernel_name(name):
+    return "write_" + name.replace(" ", "_").replace(",", "")
+
+
+@functools.cache
+def module_of(header, options, before, is_alone):
+    """Compile all sources of a family, as one compilation takes about as long as another."""
+    kernels = "".join(
+        f"__global__ void {kernel_name(name)}(float *out) {{ {SOURCES[name][1]} }}\n"
+        for name in SOURCES
+        if family(name) == (header, options, before, is_alone)
+    )
+    text = f"#include <{header}>\n{before}\n{kernels}"
+    return SourceModule(text, options=[*options], no_extern_c=False)
+
+
 @pytest.mark.parametrize("name", SOURCES)
 def test_what_programs_write(name):
     if PyGPU.target == "hip":
         pytest.skip("which of them HIP's compiler takes is AMD's")
-    before, body, expected = SOURCES[name]
+    _, body, expected = SOURCES[name]
     if "CUDART" in body and PyGPU.target == "cuda":
         pytest.skip("NVRTC's headers leave them out")
-    number = "BFLOAT16" if "bfloat16" in name else "HALF"
-    options = [f"-D__CUDA_NO_{number}_OPERATORS__"] if "own" in name else []
-    header = "cuda_bf16.h" if "BF16" in body or "bfloat16" in body else "cuda_fp16.h"
-    text = f"#include <{header}>\n{before}\n__global__ void f(float *out) {{ {body} }}"
     out = empty(1, np.float32)
-    module = SourceModule(text, options=options, no_extern_c=False)
-    module.get_function("f")(out, block=(1, 1, 1))
+    module_of(*family(name)).get_function(kernel_name(name))(out, block=(1, 1, 1))
     assert out.get()[0] == expected
 
 

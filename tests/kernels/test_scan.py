@@ -3,7 +3,7 @@
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from campaign import rare_but
+from campaign import each_once, rare_but
 from hypothesis import given
 from scan_tools import WARP, both, kernel, shifted
 from strategies import examples
@@ -276,8 +276,9 @@ def test_nothing_to_scan():
         assert new is not array and new.shape == (0,) and new.dtype == np.int32
 
 
-@pytest.mark.parametrize("code", ["f4", "c8"])
-@pytest.mark.parametrize("made", [InclusiveScanKernel, ExclusiveScanKernel])
+@pytest.mark.parametrize(
+    ("made", "code"), each_once([InclusiveScanKernel, ExclusiveScanKernel], ["f4", "c8"])
+)
 def test_rounding_errors_do_not_add_up(made, code):
     """Joined one after another, a million numbers would be wrong in the second digit."""
     x = np.full(1_000_000, 0.1, code)

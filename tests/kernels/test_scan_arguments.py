@@ -5,7 +5,7 @@ import types
 import host_memory
 import numpy as np
 import pytest
-from campaign import each_once
+from campaign import each_once, rare_but
 from scan_tools import WARP, both, kernel
 
 import PyGPU
@@ -123,7 +123,9 @@ def test_names_that_are_none(prefix):
         InclusiveScanKernel(np.int32, "a + b", name_prefix=prefix)
 
 
-@pytest.mark.parametrize("prefix", ["a", "b", "P", "P_value", "P_join", "SCAN", "exp"])
+@pytest.mark.parametrize(
+    "prefix", rare_but(["a", "P_join", "exp"], ["a", "b", "P", "P_value", "P_join", "SCAN", "exp"])
+)
 def test_prefixes_that_are_names_in_the_text(prefix):
     scan = ExclusiveScanKernel(np.int32, "a + b", neutral=1, name_prefix=prefix)
     np.testing.assert_array_equal(

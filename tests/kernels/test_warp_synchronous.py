@@ -358,7 +358,7 @@ class Warp:
 
 
 @only_host
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", rare_but([0], range(3)))
 def test_random_programs_of_a_warp(seed):
     programs = []
     for number in range(12):
