@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from campaign import each_with
+from campaign import each_with, rare_but
 from hypothesis import given
 from strategies import arrays, assert_same, assert_same_numbers, examples, shapes
 

@@ -24,8 +24,8 @@ CHECKS = """
 // Shared by the blocks of a launch: the number of blocks that are done and an index out of range,
 // both 0 between launches; and the verdict on all indices, for the launches that follow.
 struct P_checks { P_word blocks, wrong, verdict; };
-// Called by one thread of each block, with the wrong index that its block found, or 0. The last block
-// reports.
+// Called by one thread of each block, with the wrong index that its block found, or 0. The last
+// block reports.
 __device__ inline void P_conclude(P_checks *all, P_word wrong, volatile long long *report) {
   if (gridDim.x > 1) {
     if (wrong) {
