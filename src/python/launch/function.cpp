@@ -216,21 +216,25 @@ PyObject* vectorcall(PyObject* self, PyObject* const* arguments, std::size_t fla
 
 }  // namespace
 
-PreparedArguments::PreparedArguments(py::handle function, std::size_t count)
+PreparedArguments::PreparedArguments(py::handle function)
     : function_(held<Function>(function)),
       prepared_(function_.prepared),
       parameters_(function_.knows_count ? function_.parameters : prepared_->parameters),
       packed_(parameters_) {
+  if (prepared_->declared.size() <= inline_count) return;
+  heap_objects_.resize(prepared_->declared.size());
+  objects_ = heap_objects_.data();
+}
+
+void PreparedArguments::require_count(std::size_t count) const {
   if (count != prepared_->declared.size())
     raise_argument_error(function_.kernel.name() + "() was prepared for " +
                          counted_arguments(prepared_->declared.size()) + ", not " +
                          std::to_string(count));
-  if (count <= inline_count) return;
-  heap_objects_.resize(count);
-  objects_ = heap_objects_.data();
 }
 
 void PreparedArguments::launch(const LaunchShape& shape, const StreamRef& stream) {
+  require_count(count_);
   if (has_run_python_) pack_addresses_again(objects_, count_, parameters_, packed_);
   python::launch(function_, shape, {objects_, count_, packed_.pointers(), parameters_}, stream);
 }
@@ -263,7 +267,8 @@ PyObject* call_prepared(PyObject* self, PyObject* const* arguments, std::size_t 
     shape.shared_bytes = shared_bytes_of(arguments[count + std::size_t(i)]);
   }
   const StreamRef stream = has_stream ? stream_of(arguments[2]) : default_stream();
-  PreparedArguments packed(self, count - leading);
+  PreparedArguments packed(self);
+  packed.require_count(count - leading);
   for (std::size_t i = leading; i < count; ++i) packed.add(arguments[i]);
   packed.launch(shape, stream);
   Py_RETURN_NONE;

@@ -20,19 +20,19 @@ struct Prepared {
 // must stay alive until the launch, numbers, and addresses of memory that the launch may use.
 class PreparedArguments {
  public:
-  // `count` is the number of arguments. ArgumentError if the function was prepared for
-  // another number.
-  PreparedArguments(py::handle function, std::size_t count);
+  explicit PreparedArguments(py::handle function);
   PreparedArguments(const PreparedArguments&) = delete;  // objects_ may point into inline_objects_
   PreparedArguments& operator=(const PreparedArguments&) = delete;
+  // ArgumentError if the function was prepared for another number of arguments.
+  void require_count(std::size_t count) const;
   void add(PyObject* argument) {
-    const std::size_t i = count_++;
+    const std::size_t i = next();
     objects_[i] = argument;
     has_run_python_ |= pack_declared(argument, prepared_->declared[i], parameters_[i], i,
                                      packed_.value(i)) != Packing::done;
   }
   void add(Index number) {
-    const std::size_t i = count_++;
+    const std::size_t i = next();
     objects_[i] = nullptr;
     put_integer(std::uint64_t(number), prepared_->declared[i].nbytes, packed_.value(i));
   }
@@ -40,6 +40,11 @@ class PreparedArguments {
   void launch(const LaunchShape& shape, const StreamRef& stream);
 
  private:
+  std::size_t next() {
+    if (count_ == prepared_->declared.size()) require_count(count_ + 1);
+    return count_++;
+  }
+
   static constexpr std::size_t inline_count = 32;
   Function& function_;
   std::shared_ptr<const Prepared> prepared_;

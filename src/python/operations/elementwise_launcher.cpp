@@ -83,7 +83,7 @@ py::object launch_elementwise(const ElementwiseLauncher& launcher, const py::obj
       by_batches ? LaunchLimits::Shape{divided_up(n, batch_threads * batch), batch_threads}
                  : launcher.limits.for_kernel(n);
   (by_batches ? *launcher.batched : launcher.plain)
-      .launch(shape.blocks, shape.threads, stream, given.size() + 1, add_all);
+      .launch(shape.blocks, shape.threads, stream, add_all);
   return py::bool_(true);
 }
 
@@ -103,13 +103,11 @@ bool launch_over_indices(const ElementwiseLauncher& launcher, const py::object& 
     return false;
   if (count == 0) return true;
   const auto shape = launcher.limits.for_kernel(count);
-  launcher.plain.launch(shape.blocks, shape.threads, stream, given.size() + 4,
-                        [&](auto& arguments) {
-                          add_items(arguments, given);
-                          for (const Index number :
-                               {launcher.vectors.first(items).layout().size(), start, stop, step})
-                            arguments.add(number);
-                        });
+  launcher.plain.launch(shape.blocks, shape.threads, stream, [&](auto& arguments) {
+    add_items(arguments, given);
+    for (const Index number : {launcher.vectors.first(items).layout().size(), start, stop, step})
+      arguments.add(number);
+  });
   return true;
 }
 

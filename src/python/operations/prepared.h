@@ -10,18 +10,18 @@ namespace PyGPU::python {
 class PreparedFunction {
  public:
   explicit PreparedFunction(py::object function);
-  // Launch with `count` arguments, on blocks and threads along one axis. `add_all(arguments)` adds
+  // Launch on blocks and threads along one axis. `add_all(arguments)` adds
   // every argument. If `wrap_call` is not None, call wrap_call(prepared_async_call) instead.
   template <class AddAll>
-  void launch(Index blocks, Index threads, const py::object& stream, std::size_t count,
-              AddAll add_all, const py::object& wrap_call = py::none()) const {
+  void launch(Index blocks, Index threads, const py::object& stream, AddAll add_all,
+              const py::object& wrap_call = py::none()) const {
     const py::object own = function_;  // stays alive while arguments or other threads run Python
     if (is_overridden_ || !wrap_call.is_none()) {
       CallArguments arguments(blocks, threads, stream);
       add_all(arguments);
       return arguments.call(own, wrap_call);
     }
-    PreparedArguments arguments(own, count);
+    PreparedArguments arguments(own);
     add_all(arguments);
     LaunchShape shape;
     shape.grid = dim3(unsigned(blocks), 1, 1);

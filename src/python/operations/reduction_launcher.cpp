@@ -70,7 +70,7 @@ py::object launch_reduction(ReductionLauncher& launcher, const py::object& strea
       arguments.add_address(nullptr);
     arguments.add_address(uses_counter ? launcher.shared.counters(1) : nullptr);
   };
-  launcher.first.launch(launch.blocks, threads, stream, given.size() + 5, add_first, wrap);
+  launcher.first.launch(launch.blocks, threads, stream, add_first, wrap);
   if (launch.blocks == 1 || uses_counter) return result;
   const auto add_last = [&](auto& arguments) {
     arguments.add(result.ptr());
@@ -79,7 +79,7 @@ py::object launch_reduction(ReductionLauncher& launcher, const py::object& strea
     arguments.add(launch.blocks);
     arguments.add(launch.blocks);
   };
-  launcher.last.launch(1, threads, stream, given.size() + 4, add_last, wrap);
+  launcher.last.launch(1, threads, stream, add_last, wrap);
   return result;
 }
 

@@ -59,7 +59,7 @@ bool launch_scan(const ScanLauncher& launcher, const py::object& stream, const p
     return false;
   const Index n = source->layout().size(), tiles = divided_up(n, launcher.tile);
   const auto launch = [&](const void* states) {
-    launcher.function.launch(tiles, launcher.threads, stream, 7, [&](auto& arguments) {
+    launcher.function.launch(tiles, launcher.threads, stream, [&](auto& arguments) {
       arguments.add(n);
       arguments.add(from.ptr());
       arguments.add(source->layout().strides()[0]);
