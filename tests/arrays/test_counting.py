@@ -64,6 +64,7 @@ def test_numbers_of_many_bins():
     same(np.bincount(to_gpu(np.array([4096]))), np.bincount([4096]))
 
 
+@pytest.mark.filterwarnings("ignore:Converting input from bool")
 @pytest.mark.parametrize("code", rare_but("if", "?bHqefd"))
 def test_histograms(code):
     for size in (0, 1, 1001, 60_000):
@@ -78,6 +79,8 @@ def test_histograms(code):
             {"bins": 5000, "range": (0, 99.5)},
             {"bins": [0, 1, 10, 50, 99]},
         ):
+            if code == "e" and arguments.get("bins") in (100, 5000):
+                continue  # more bins than NumPy allows for halves
             expected, edges = np.histogram(x, **arguments)
             got, got_edges = np.histogram(to_gpu(x), **arguments)
             same(got, expected)
