@@ -48,8 +48,35 @@ PYGPU_HIP_ARRAY_CONSTANTS(PYGPU_SAME)
 #define cudaMemcpy3DAsync hipMemcpy3DAsync
 #define cudaCreateTextureObject hipCreateTextureObject
 #define cudaDestroyTextureObject hipDestroyTextureObject
+
+#if HIP_VERSION < 60000000
+// HIP 5.2 exports the functions of surfaces by their C++ names; later versions have the C names as
+// well, or instead. An extension that was linked with one version of HIP 5 loads with each other.
+#define PYGPU_HIP_NAME(name) __asm__(name) __attribute__((weak))
+extern "C" {
+hipError_t PyGPU_create_surface(hipSurfaceObject_t* surface, const hipResourceDesc* resource)
+    PYGPU_HIP_NAME("hipCreateSurfaceObject");
+hipError_t PyGPU_create_surface_cpp(hipSurfaceObject_t* surface, const hipResourceDesc* resource)
+    PYGPU_HIP_NAME("_Z22hipCreateSurfaceObjectPP13__hip_surfacePK15hipResourceDesc");
+hipError_t PyGPU_destroy_surface(hipSurfaceObject_t surface)
+    PYGPU_HIP_NAME("hipDestroySurfaceObject");
+hipError_t PyGPU_destroy_surface_cpp(hipSurfaceObject_t surface)
+    PYGPU_HIP_NAME("_Z23hipDestroySurfaceObjectP13__hip_surface");
+}
+#undef PYGPU_HIP_NAME
+inline hipError_t cudaCreateSurfaceObject(hipSurfaceObject_t* surface,
+                                          const hipResourceDesc* resource) {
+  const auto create = PyGPU_create_surface ? &PyGPU_create_surface : &PyGPU_create_surface_cpp;
+  return create(surface, resource);
+}
+inline hipError_t cudaDestroySurfaceObject(hipSurfaceObject_t surface) {
+  const auto destroy = PyGPU_destroy_surface ? &PyGPU_destroy_surface : &PyGPU_destroy_surface_cpp;
+  return destroy(surface);
+}
+#else
 #define cudaCreateSurfaceObject hipCreateSurfaceObject
 #define cudaDestroySurfaceObject hipDestroySurfaceObject
+#endif
 
 inline hipError_t cudaArrayGetInfo(hipChannelFormatDesc* format, hipExtent* extent, unsigned* flags,
                                    hipArray_t array) {
