@@ -212,6 +212,24 @@ def test_numbers_out_of_range(module, char):
             write(value)
 
 
+def test_the_integer_that_an_object_stands_for_is_named(module):
+    class Index:
+        def __index__(self):
+            return -(2**31) - 1
+
+    with pytest.raises(drv.ArgumentError, match="-2147483649 is out of the range of 4 signed"):
+        writer(module, "int", "Pi")(Index())
+
+
+def test_numpys_bools_and_complex_numbers(module):
+    assert writer(module, "int", "Pi")(np.bool_(True)) == 1
+    for char in "fdi":
+        with pytest.raises(drv.ArgumentError, match=r"#1.*prepare\(\) declared.*"):
+            writer(
+                module, "float" if char == "f" else "double" if char == "d" else "int", "P" + char
+            )(np.complex64(7 + 2j))
+
+
 def test_shapes_and_shared_size():
     module = SourceModule(kernel_sources.SHAPES.source)
     kernel, out = module.get_function("shapes").prepare("P"), gpuarray.zeros(7, np.int32)

@@ -8,6 +8,7 @@ import PyGPU.driver as drv
 from PyGPU import errors, gpuarray
 from PyGPU.compiler import SourceModule
 from PyGPU.elementwise import ElementwiseKernel
+from PyGPU.reduction import ReductionKernel
 
 TEXT = """
 __global__ void put(float *to, const float *from, int n) {
@@ -84,6 +85,42 @@ def test_of_an_elementwise_kernel():
     a, free = an_array()
     with pytest.raises(errors.Error, match="freed"):
         add(a, Index(free))
+
+
+class Stream:
+    """A stream of another library whose handle is asked a number of times; then it acts."""
+
+    def __init__(self, action, number):
+        self.action, self.number = action, number
+
+    def __cuda_stream__(self):
+        self.number -= 1
+        if self.number == 0:
+            self.action()
+        return 0, 0
+
+
+KERNELS = {
+    "elementwise": lambda: ElementwiseKernel("float *to", "to[i] = 7", "fill_freed"),
+    "reduction": lambda: ReductionKernel(
+        "float32", "0", "a + b", "x[i]", "const float *x", "sum_freed"
+    ),
+}
+
+
+@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize("name", KERNELS)
+def test_of_a_stream(name, number):
+    """A launch may ask for the handle several times; after the last, no memory is freed."""
+    a, free = an_array()
+    freed = []
+    stream = Stream(lambda: freed.append(free()), number)
+    try:
+        KERNELS[name]()(a, stream=stream)
+    except errors.Error as error:
+        assert freed and "freed" in str(error)
+    else:
+        assert not freed or number > 1
 
 
 def test_memory_that_was_replaced(put):

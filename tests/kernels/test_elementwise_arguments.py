@@ -204,6 +204,17 @@ def test_the_parts_of_a_kernel():
         combine.get_texref("x")
 
 
+def test_a_kernel_whose_function_is_prepared_otherwise():
+    kernel = ElementwiseKernel("float *x, float *y", "y[i] = x[i] + 1")
+    x, y = gpuarray.zeros(1000, np.float32), gpuarray.zeros(1000, np.float32)
+    kernel.generate_stride_kernel_and_types(False)[1].prepare("PPB")
+    with pytest.raises(drv.ArgumentError, match="1000 is out of the range of 1 unsigned"):
+        kernel(x, y)
+    kernel.generate_stride_kernel_and_types(True)[1].prepare("PPiiii")
+    kernel(x, y, slice=slice(10, 0, -1))
+    assert y.get().sum() == y[1:11].get().sum() == 10
+
+
 # The functions below the class.
 
 

@@ -123,6 +123,14 @@ def test_the_last_tile_of_more_than_32_bits_count():
     assert np.array_equal(out.get(), 7 + np.cumsum(x, dtype=np.int8))
 
 
+def test_macros_of_options_may_have_any_name():
+    names = "items warp warps lane lanes n i Scan Tile Value Stored part state words total pack"
+    options = [f"-D{name}=(wrong)" for name in names.split()]
+    scan = scan_text.Scan(np.dtype("i"), "a + b", None, "sums", "")
+    text = scan_tiles.text(scan, scan_tiles.Tile(WARP, 2 * WARP, 16, 4))
+    assert SourceModule(text, no_extern_c=True, options=options).get_function("sums_tiles")
+
+
 @pytest.mark.skipif(needs.ON_MACHINE, reason="8 GB of memory and 10 seconds")
 def test_more_than_32_bits_count():
     n = (1 << 32) + 11

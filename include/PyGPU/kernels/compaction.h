@@ -18,7 +18,7 @@ template <int warp_, int threads_, int chunk_>
 struct Chunks {
   static constexpr int warp = warp_, threads = threads_, chunk = chunk_;
   static constexpr int warps = threads / warp, round = 16 * warp;
-  static constexpr unsigned long long lanes = all_lanes(warp);
+  static constexpr unsigned long long lanes = P_all_lanes(warp);
 
   __device__ static int lane() { return threadIdx.x % warp; }
   __device__ static long long own() { return (long long)blockIdx.x * warps + threadIdx.x / warp; }

@@ -14,7 +14,7 @@ struct MaskBlock {
   // Return the number of chosen items before this thread's item. `done` counts all chosen items.
   __device__ static long long place(bool is_chosen, int* totals, long long& done) {
     const int lane = threadIdx.x % warp, own_warp = threadIdx.x / warp;
-    const unsigned long long votes = __ballot_sync(all_lanes(warp), is_chosen);
+    const unsigned long long votes = __ballot_sync(P_all_lanes(warp), is_chosen);
     if (lane == 0) totals[own_warp] = __popcll(votes);
     __syncthreads();
     long long at = done + __popcll(votes & ((1ull << lane) - 1ull));

@@ -31,11 +31,7 @@ class PreparedArguments {
     has_run_python_ |= pack_declared(argument, prepared_->declared[i], parameters_[i], i,
                                      packed_.value(i)) != Packing::done;
   }
-  void add(Index number) {
-    const std::size_t i = next();
-    objects_[i] = nullptr;
-    put_integer(std::uint64_t(number), prepared_->declared[i].nbytes, packed_.value(i));
-  }
+  void add(Index number);
   void add_address(const void* address) { add(Index(number_of(address))); }
   void launch(const LaunchShape& shape, const StreamRef& stream);
 

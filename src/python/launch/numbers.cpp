@@ -91,7 +91,12 @@ const char* kind_text(Kind kind) {
 
 std::string number_text(py::handle number) {
   constexpr int most_bits = 128;
-  if (!PyLong_Check(number.ptr())) return text_of(number);
+  if (!PyLong_Check(number.ptr())) {
+    const auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(number.ptr()));
+    if (integer) return number_text(integer);
+    clear_conversion_error();
+    return text_of(number);
+  }
   const py::object bits = number.attr("bit_length")();
   return bits.cast<long>() <= most_bits ? text_of(number)
                                         : "an integer of " + text_of(bits) + " bits";

@@ -311,9 +311,17 @@ Packing pack_declared_bytes(PyObject* argument, ValueType declared,
   return Packing::done_after_python;
 }
 
-// A launch does not copy an array to the host implicitly. Programs call int() or float().
-bool is_array(PyObject* argument) {
-  return !PyLong_CheckExact(argument) && !PyFloat_CheckExact(argument) && is<GPUArray>(argument);
+bool is_plain(PyObject* argument) {
+  return PyLong_CheckExact(argument) || PyFloat_CheckExact(argument);
+}
+
+// Return true for arguments that Python would convert: arrays, although a launch does not copy an
+// array to the host implicitly, and complex numbers, which would lose their imaginary part.
+bool is_converted_by_calls_alone(PyObject* argument, ValueType declared) {
+  if (is_plain(argument) || declared.kind == Kind::boolean) return false;
+  if (is<GPUArray>(argument)) return true;
+  const Scalar* const scalar = scalar_of(argument);
+  return scalar && scalar->kind == Kind::complex && declared.kind != Kind::complex;
 }
 
 }  // namespace
@@ -329,11 +337,14 @@ Packing pack_declared(PyObject* argument, ValueType declared, const KernelParame
   }
   if (declared.kind == Kind::bytes || declared.kind == Kind::unknown)
     return pack_declared_bytes(argument, declared, parameter, index, to);
-  const bool may_fit = declared.kind == Kind::boolean || !is_array(argument);
+  const bool may_fit = !is_converted_by_calls_alone(argument, declared);
   switch (may_fit ? put_number(argument, declared, to) : Misfit::another_kind) {
     case Misfit::none: break;
     case Misfit::out_of_range: refuse_out_of_range(argument, declared, parameter, index);
     case Misfit::another_kind:
+      if (const Scalar* const scalar = scalar_of(argument); scalar && scalar->kind == Kind::boolean)
+        return pack_declared(is_true(argument) ? Py_True : Py_False, declared, parameter, index,
+                             to);  // NumPy's bools have no __index__
       refuse(argument, parameter, index,
              std::string("prepare() declared ") +
                  (is_integral(declared.kind) ? "an integer" : kind_text(declared.kind)));
