@@ -325,20 +325,6 @@ void prepare(Function& f, const py::sequence& given) {
   f.prepared = std::move(prepared);
 }
 
-// Return true if a kind declared in the source matches the parameter size that the runtime reports.
-bool fits(Kind kind, std::size_t nbytes) {
-  switch (kind) {
-    case Kind::pointer: return nbytes == 8;
-    case Kind::integer:
-    case Kind::unsigned_integer: return nbytes == 1 || nbytes == 2 || nbytes == 4 || nbytes == 8;
-    case Kind::floating_point: return nbytes == 2 || nbytes == 4 || nbytes == 8;
-    case Kind::bfloat: return nbytes == 2;
-    case Kind::boolean: return nbytes == 1;
-    case Kind::complex: return nbytes == 8 || nbytes == 16;
-    default: return true;
-  }
-}
-
 // `signature` is None or [(name, kind, nbytes or 0), ...]; see _compile/source/signature.py.
 Function make_function(py::handle self, const std::shared_ptr<Module>& module,
                        const std::string& name, const py::object& signature) {

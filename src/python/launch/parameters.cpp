@@ -25,6 +25,19 @@ void assign_offsets(std::vector<KernelParameter>& parameters) {
   }
 }
 
+bool fits(Kind kind, std::size_t nbytes) {
+  switch (kind) {
+    case Kind::pointer: return nbytes == 8;
+    case Kind::integer:
+    case Kind::unsigned_integer: return nbytes == 1 || nbytes == 2 || nbytes == 4 || nbytes == 8;
+    case Kind::floating_point: return nbytes == 2 || nbytes == 4 || nbytes == 8;
+    case Kind::bfloat: return nbytes == 2;
+    case Kind::boolean: return nbytes == 1;
+    case Kind::complex: return nbytes == 8 || nbytes == 16;
+    default: return true;
+  }
+}
+
 std::string parameter_text(const KernelParameter& parameter) {
   const std::string name = parameter.name.empty() ? "" : parameter.name + ": ";
   const std::string bits = std::to_string(8 * parameter.nbytes);

@@ -34,6 +34,8 @@ inline bool accepts_integers(const KernelParameter& parameter) {
   return may_hold || is_integral(parameter.kind) || parameter.kind == Kind::boolean;
 }
 
+// Return true if a kind declared in the source matches the size that the runtime reports.
+bool fits(Kind kind, std::size_t nbytes);
 // Return a parameter's name and type, such as "n: int32".
 std::string parameter_text(const KernelParameter& parameter);
 // "parameter #0 (0-based) 'n'"
