@@ -60,6 +60,6 @@ def test_in_the_order_of_a_stream():
 def test_values_that_are_no_element(dtype, value):
     array = gpuarray.zeros(4, dtype)
     before = array.get()
-    with pytest.raises(TypeError, match=r"fill: expected an element of dtype .*, got "):
+    with pytest.raises(TypeError, match=r"value: expected an element of dtype .*, got "):
         array.fill(value)
     assert np.array_equal(array.get(), before)

@@ -172,7 +172,7 @@ void fill_by_copies(const GPUArray& array, const py::object& value, const Stream
     host = element_of(array.dtype, value);
   } catch (const py::error_already_set& error) {
     throw_if_from_program(error);
-    raise_argument_error("fill: expected an element of dtype " + text_of(array.dtype) + ", got " +
+    raise_argument_error("value: expected an element of dtype " + text_of(array.dtype) + ", got " +
                          repr_of(value));
   }
   if (array.layout().size() == 0) return;
@@ -191,7 +191,7 @@ void fill(const GPUArray& array, const py::object& value, const StreamRef& strea
   if (py::isinstance<np::array>(value) && py::reinterpret_borrow<np::array>(value).size() == 1)
     number = value.attr("reshape")(py::tuple()).attr("__getitem__")(py::tuple());
   if (!read_operand(number.ptr(), operand) || operand.array)
-    raise_argument_error("fill: expected a number, got " + repr_of(value));
+    raise_argument_error("value: expected a number, got " + repr_of(value));
   const int code = code_of(array.dtype);
   const DType& dtype = dtypes[code];
   alignas(16) char element[16] = {};

@@ -139,6 +139,9 @@ GPUArray new_array(const Layout& layout, const py::object& dtype, const py::obje
     array.gpudata = allocator(nbytes);
     keep_for_graph(array);
     char* const start = static_cast<char*>(address_of(array.gpudata, "allocator's result"));
+    if (!start)
+      throw DeviceError("allocator(" + std::to_string(nbytes) + ")",
+                        {cudaErrorMemoryAllocation, "the allocator returned address 0"});
     array.core = Array::borrow(layout, start - low);
   }
   return array;
