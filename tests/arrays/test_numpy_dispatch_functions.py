@@ -135,7 +135,8 @@ def test_sinc(code):
     x = np.array([0, 0.25, 1, 2.5, 7, 1e-3, 1e4]).astype(code)
     if x.dtype.kind in "fc":
         x = np.append(x, np.array([-0.0, -1.5, np.nan, np.inf]).astype(code))
-    expected = np.sinc(x)
+    # Older versions of NumPy return NaN for a half of 0.
+    expected = np.sinc(x.astype("f")).astype("e") if code == "e" else np.sinc(x)
     got = np.sinc(to_gpu(x[::-1])[::-1])
     assert isinstance(got, GPUArray) and got.dtype == expected.dtype
     error = 4 * np.finfo(expected.dtype).eps
