@@ -233,19 +233,6 @@ void PreparedArguments::require_count(std::size_t count) const {
                          std::to_string(count));
 }
 
-void PreparedArguments::add(Index number) {
-  const ValueType declared = prepared_->declared[count_ < prepared_->declared.size() ? count_ : 0];
-  const bool is_whole = declared.kind == Kind::integer || declared.kind == Kind::pointer;
-  if (!is_whole || declared.nbytes != sizeof number) {  // by a program that prepared it otherwise
-    add(py::int_(number).ptr());
-    objects_[count_ - 1] = nullptr;
-    return;
-  }
-  const std::size_t i = next();
-  objects_[i] = nullptr;
-  put_integer(std::uint64_t(number), sizeof number, packed_.value(i));
-}
-
 void PreparedArguments::launch(const LaunchShape& shape, const StreamRef& stream) {
   require_count(count_);
   if (has_run_python_) pack_addresses_again(objects_, count_, parameters_, packed_);

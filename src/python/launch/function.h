@@ -31,7 +31,11 @@ class PreparedArguments {
     has_run_python_ |= pack_declared(argument, prepared_->declared[i], parameters_[i], i,
                                      packed_.value(i)) != Packing::done;
   }
-  void add(Index number);
+  void add(Index number) {
+    const std::size_t i = next();
+    objects_[i] = nullptr;
+    pack_declared(number, prepared_->declared[i], parameters_[i], i, packed_.value(i));
+  }
   void add_address(const void* address) { add(Index(number_of(address))); }
   void launch(const LaunchShape& shape, const StreamRef& stream);
 

@@ -3,40 +3,37 @@
 
 #include <cmath>
 #include <cstring>
-#include <optional>
 
 #include "python/arguments.h"
 
 namespace PyGPU::python {
 namespace {
 
-// Return the bits of a Python int; nothing if it does not fit into an integer of `nbytes` bytes.
-std::optional<std::uint64_t> integer_bits(PyObject* number, bool with_sign, std::size_t nbytes) {
-  const unsigned bits = 8 * unsigned(nbytes);
+// Return true if an integer of `nbytes` bytes holds the number.
+bool is_in_range(long long number, bool with_sign, std::size_t nbytes) {
+  if (nbytes == sizeof number) return with_sign || number >= 0;
+  const long long end = 1LL << (8 * nbytes - with_sign);
+  return number < end && number >= (with_sign ? -end : 0);
+}
+
+std::size_t size_of(ValueType type) {
+  return type.kind == Kind::pointer ? sizeof(void*) : type.nbytes;
+}
+
+// Store a Python int.
+Misfit put_int(PyObject* number, ValueType type, char* to) {
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
   if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
-  if (overflow > 0 && !with_sign && nbytes == 8) {
-    const unsigned long long large = PyLong_AsUnsignedLongLong(number);
-    if (!PyErr_Occurred()) return large;
+  if (!overflow) return put_number(value, type, to);
+  const bool may_fit =
+      overflow > 0 && type.kind != Kind::integer && size_of(type) == sizeof(std::uint64_t);
+  const unsigned long long large = may_fit ? PyLong_AsUnsignedLongLong(number) : 0;
+  if (!may_fit || PyErr_Occurred()) {
     PyErr_Clear();
-  } else if (!overflow) {
-    if (nbytes == 8) {
-      if (with_sign || value >= 0) return std::uint64_t(value);
-    } else if (with_sign) {
-      const long long most = (1LL << (bits - 1)) - 1;
-      if (value >= -most - 1 && value <= most) return std::uint64_t(value);
-    } else if (value >= 0 && value < (1LL << bits)) {
-      return std::uint64_t(value);
-    }
+    return Misfit::out_of_range;
   }
-  return std::nullopt;
-}
-
-Misfit put_int(PyObject* number, bool with_sign, std::size_t nbytes, char* to) {
-  const auto bits = integer_bits(number, with_sign, nbytes);
-  if (!bits) return Misfit::out_of_range;
-  put_integer(*bits, nbytes, to);
+  put_integer(large, sizeof large, to);
   return Misfit::none;
 }
 
@@ -126,17 +123,22 @@ void put_floating_point(double value, ValueType type, char* to) {
   }
 }
 
+Misfit put_number(long long number, ValueType type, char* to) {
+  const bool with_sign = type.kind == Kind::integer;
+  if (!is_integral(type.kind) && type.kind != Kind::pointer) return Misfit::another_kind;
+  if (!is_in_range(number, with_sign, size_of(type))) return Misfit::out_of_range;
+  put_integer(std::uint64_t(number), size_of(type), to);
+  return Misfit::none;
+}
+
 Misfit put_number(PyObject* number, ValueType type, char* to) {
   switch (type.kind) {
     case Kind::pointer:
     case Kind::integer:
     case Kind::unsigned_integer: {
-      const bool with_sign = type.kind == Kind::integer;
-      const std::size_t nbytes = type.kind == Kind::pointer ? sizeof(void*) : type.nbytes;
-      if (PyLong_CheckExact(number)) return put_int(number, with_sign, nbytes, to);
+      if (PyLong_CheckExact(number)) return put_int(number, type, to);
       const auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(number));
-      if (!integer) return misfit_of(number);
-      return put_int(integer.ptr(), with_sign, nbytes, to);
+      return integer ? put_int(integer.ptr(), type, to) : misfit_of(number);
     }
     case Kind::floating_point:
     case Kind::bfloat: {

@@ -55,5 +55,7 @@ enum class Misfit { none, another_kind, out_of_range };
 // wrong; then nothing is stored. Exceptions of the number's own methods are thrown, unless they
 // only say that there is no conversion.
 [[nodiscard]] Misfit put_number(PyObject* number, ValueType type, char* to);
+// The same for an integer of C++, which becomes an integer or a pointer.
+[[nodiscard]] Misfit put_number(long long number, ValueType type, char* to);
 
 }  // namespace PyGPU::python

@@ -311,17 +311,20 @@ Packing pack_declared_bytes(PyObject* argument, ValueType declared,
   return Packing::done_after_python;
 }
 
-bool is_plain(PyObject* argument) {
-  return PyLong_CheckExact(argument) || PyFloat_CheckExact(argument);
+// Throw the error for a number that does not fit into a declared type.
+[[noreturn]] void refuse_declared(Misfit misfit, PyObject* argument, ValueType declared,
+                                  const KernelParameter& parameter, std::size_t index) {
+  if (misfit == Misfit::out_of_range) refuse_out_of_range(argument, declared, parameter, index);
+  refuse(argument, parameter, index,
+         std::string("prepare() declared ") +
+             (is_integral(declared.kind) ? "an integer" : kind_text(declared.kind)));
 }
 
-// Return true for arguments that Python would convert: arrays, although a launch does not copy an
-// array to the host implicitly, and complex numbers, which would lose their imaginary part.
-bool is_converted_by_calls_alone(PyObject* argument, ValueType declared) {
-  if (is_plain(argument) || declared.kind == Kind::boolean) return false;
-  if (is<GPUArray>(argument)) return true;
-  const Scalar* const scalar = scalar_of(argument);
-  return scalar && scalar->kind == Kind::complex && declared.kind != Kind::complex;
+// Extend a stored integer to the size of the parameter.
+void widen(ValueType declared, const KernelParameter& parameter, char* to) {
+  if (is_integral(declared.kind) && parameter.nbytes > declared.nbytes)
+    put_integer(read_integer(to, declared.nbytes, declared.kind == Kind::integer), parameter.nbytes,
+                to);
 }
 
 }  // namespace
@@ -337,22 +340,30 @@ Packing pack_declared(PyObject* argument, ValueType declared, const KernelParame
   }
   if (declared.kind == Kind::bytes || declared.kind == Kind::unknown)
     return pack_declared_bytes(argument, declared, parameter, index, to);
-  const bool may_fit = !is_converted_by_calls_alone(argument, declared);
-  switch (may_fit ? put_number(argument, declared, to) : Misfit::another_kind) {
-    case Misfit::none: break;
-    case Misfit::out_of_range: refuse_out_of_range(argument, declared, parameter, index);
-    case Misfit::another_kind:
-      if (const Scalar* const scalar = scalar_of(argument); scalar && scalar->kind == Kind::boolean)
-        return pack_declared(is_true(argument) ? Py_True : Py_False, declared, parameter, index,
-                             to);  // NumPy's bools have no __index__
-      refuse(argument, parameter, index,
-             std::string("prepare() declared ") +
-                 (is_integral(declared.kind) ? "an integer" : kind_text(declared.kind)));
+  PyObject* number = argument;
+  bool may_fit = true;
+  if (!PyLong_CheckExact(argument) && !PyFloat_CheckExact(argument)) {
+    // A launch neither copies an array to the host nor drops an imaginary part: programs do so by
+    // int(), float() or .real. NumPy's bools have no __index__.
+    const Scalar* const scalar = scalar_of(argument);
+    const Kind kind = scalar ? scalar->kind : Kind::unknown;
+    if (kind == Kind::boolean) number = is_true(argument) ? Py_True : Py_False;
+    may_fit =
+        declared.kind == Kind::boolean ||
+        !(is<GPUArray>(argument) || (kind == Kind::complex && declared.kind != Kind::complex));
   }
-  if (is_integral(declared.kind) && parameter.nbytes > declared.nbytes)
-    put_integer(read_integer(to, declared.nbytes, declared.kind == Kind::integer), parameter.nbytes,
-                to);
+  const Misfit misfit = may_fit ? put_number(number, declared, to) : Misfit::another_kind;
+  if (misfit != Misfit::none) refuse_declared(misfit, argument, declared, parameter, index);
+  widen(declared, parameter, to);
   return packing_of_number(argument);
+}
+
+void pack_declared(Index number, ValueType declared, const KernelParameter& parameter,
+                   std::size_t index, char* to) {
+  const Misfit misfit = put_number(number, declared, to);
+  if (misfit != Misfit::none)
+    refuse_declared(misfit, py::int_(number).ptr(), declared, parameter, index);
+  widen(declared, parameter, to);
 }
 
 void check_declaration(ValueType declared, const KernelParameter& parameter, std::size_t index) {

@@ -34,6 +34,8 @@ enum class Packing {
 Packing pack(PyObject* argument, const KernelParameter& parameter, std::size_t index, char* to);
 Packing pack_declared(PyObject* argument, ValueType declared, const KernelParameter& parameter,
                       std::size_t index, char* to);
+void pack_declared(Index number, ValueType declared, const KernelParameter& parameter,
+                   std::size_t index, char* to);
 // Pack the addresses of arrays and allocations again, after other arguments ran Python code. Throws
 // if memory was freed.
 void pack_addresses_again(PyObject* const* arguments, std::size_t count,

@@ -17,21 +17,15 @@ unsigned weak_kind(PyObject* number) {
   return PyFloat_Check(number) ? dtype_count + 2 : dtype_count + 3;
 }
 
-// Return true if an integer dtype can hold the number.
+// Return true if a dtype of integers or bools can hold the int.
 bool holds(const DType& dtype, PyObject* number) {
-  int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
-  const int bits = dtype.kind == 'b' ? 1 : 8 * int(dtype.itemsize);
-  if (dtype.kind == 'i')
-    return !overflow &&
-           (bits == 64 || (value >= -(1LL << (bits - 1)) && value < 1LL << (bits - 1)));
-  if (overflow > 0 && bits == 64) {
-    (void)PyLong_AsUnsignedLongLong(number);
-    const bool held = !PyErr_Occurred();
-    PyErr_Clear();
-    return held;
+  if (dtype.kind == 'b') {
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
+    return !overflow && value >> 1 == 0;
   }
-  return !overflow && value >= 0 && (bits == 64 || value >> bits == 0);
+  char unused[sizeof(std::uint64_t)];
+  return put_number(number, {Kind(dtype.kind), dtype.itemsize}, unused) == Misfit::none;
 }
 
 bool is_weak_integer(const Operand& operand) {
