@@ -41,14 +41,11 @@ def indices_by_warps(warp: int, dtype: DTypeLike) -> str:
 
     ``write_true`` writes flat indices of a dtype. A warp has `warp` lanes.
     """
-    out = f"{dtype_to_ctype(dtype)} *out"
+    written = ("const long long *offsets", f"{dtype_to_ctype(dtype)} *out")
     return (
         _by_warps(warp, CHUNK)
         + _kernel("count_true", "count_true<Chunks>", "long long *counts", threads=THREADS)
-        + _kernel(
-            *("write_true", "write_true<Chunks>", "const long long *offsets", out),
-            threads=THREADS,
-        )
+        + _kernel("write_true", "write_true<Chunks>", *written, threads=THREADS)
     )
 
 

@@ -49,8 +49,8 @@ __device__ inline void count_true(long long n, const unsigned char* mask, long l
 template <class Chunks>
 __device__ inline void sum_counts(long long* counts, long long number, long long* totals,
                                   volatile long long* report) {
-  constexpr int warp = Chunks::warp, warps = Chunks::warps, each = 16;
-  const int lane = Chunks::lane(), own_warp = threadIdx.x / warp;
+  constexpr int warp = Chunks::warp, each = 16;
+  const int lane = Chunks::lane();
   long long done = 0;
   for (long long first = 0; first < number; first += each * Chunks::threads) {
     const long long own = first + each * threadIdx.x;
@@ -60,18 +60,10 @@ __device__ inline void sum_counts(long long* counts, long long number, long long
       count[k] = own + k < number ? counts[own + k] : 0;
       sum += count[k];
     }
-    long long end = sum;
-    for (int distance = 1; distance < warp; distance *= 2) {
-      const long long other = __shfl_up_sync(Chunks::lanes, end, distance, warp);
-      if (lane >= distance) end += other;
-    }
-    if (lane == warp - 1) totals[own_warp] = end;
+    const long long end = P_sum_to_lane<warp>(sum);
+    if (lane == warp - 1) totals[threadIdx.x / warp] = end;
     __syncthreads();
-    long long at = done + end - sum;
-    for (int w = 0; w < warps; ++w) {
-      if (w < own_warp) at += totals[w];
-      done += totals[w];
-    }
+    long long at = P_sum_before_warp<warp, Chunks::warps>(totals, done) + end - sum;
     if (threadIdx.x == 0 && first + each * Chunks::threads >= number) *report = done;
     __syncthreads();
 #pragma unroll
@@ -112,12 +104,7 @@ __device__ inline void copy_true(long long n, const unsigned char* mask, const l
   packed += offsets[own];
 #pragma unroll
   for (int i = 0; i < rounds; ++i) {
-    int end = __popc(bits[i]);
-    const int count = end;
-    for (int distance = 1; distance < warp; distance *= 2) {
-      const int other = __shfl_up_sync(Chunks::lanes, end, distance, warp);
-      if (lane >= distance) end += other;
-    }
+    const int count = __popc(bits[i]), end = P_sum_to_lane<warp>(count);
     const int total = __shfl_sync(Chunks::lanes, end, warp - 1, warp);
     for (int at = end - count; at < end; ++at, bits[i] &= bits[i] - 1)
       mine[at] = (unsigned short)(16 * lane + __ffs(int(bits[i])) - 1);

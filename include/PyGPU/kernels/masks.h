@@ -13,17 +13,13 @@ struct MaskBlock {
 
   // Return the number of chosen items before this thread's item. `done` counts all chosen items.
   __device__ static long long place(bool is_chosen, int* totals, long long& done) {
-    const int lane = threadIdx.x % warp, own_warp = threadIdx.x / warp;
+    const int lane = threadIdx.x % warp;
     const unsigned long long votes = __ballot_sync(P_all_lanes(warp), is_chosen);
-    if (lane == 0) totals[own_warp] = __popcll(votes);
+    if (lane == 0) totals[threadIdx.x / warp] = __popcll(votes);
     __syncthreads();
-    long long at = done + __popcll(votes & ((1ull << lane) - 1ull));
-    for (int w = 0; w < warps; ++w) {
-      if (w < own_warp) at += totals[w];
-      done += totals[w];
-    }
+    const long long before = P_sum_before_warp<warp, warps>(totals, done);
     __syncthreads();
-    return at;
+    return before + __popcll(votes & ((1ull << lane) - 1ull));
   }
 
   // Pack the items at the true elements, and report their number.

@@ -67,14 +67,14 @@ struct P_Tile {
   static constexpr int P_pack = P_pack_, P_pause = P_pause_;
 };
 
-template <class P_Scan, class P_Tile>
+template <class P_Scanned, class P_Shape>
 struct P_ScanTiles {
-  typedef typename P_Scan::P_Stored P_Stored;
-  typedef typename P_Scan::P_Value P_Value;
-  typedef P_Pieces<P_Value, P_Tile::P_words> P_ValuePieces;
+  typedef typename P_Scanned::P_Stored P_Stored;
+  typedef typename P_Scanned::P_Value P_Value;
+  typedef P_Pieces<P_Value, P_Shape::P_words> P_ValuePieces;
 
-  static constexpr int P_warp = P_Tile::P_warp, P_warps = P_Tile::P_threads / P_warp,
-                       P_items = P_Tile::P_items;
+  static constexpr int P_warp = P_Shape::P_warp, P_warps = P_Shape::P_threads / P_warp,
+                       P_items = P_Shape::P_items;
   static constexpr unsigned long long P_lanes = P_all_lanes(P_warp);
   // Each warp scans a part of the tile, which it exchanges with memory in words of 16 bytes.
   static constexpr int P_warp_items = P_warp * P_items;
@@ -84,7 +84,7 @@ struct P_ScanTiles {
 #define PYGPU_SHUFFLE(P_name, P_shuffle)                                                 \
   __device__ static P_Value P_name(const P_Value& P_value, int P_lane) {                 \
     P_ValuePieces P_pieces = P_ValuePieces::P_of(P_value);                               \
-    for (int P_i = 0; P_i < P_Tile::P_words; ++P_i)                                      \
+    for (int P_i = 0; P_i < P_Shape::P_words; ++P_i)                                     \
       P_pieces.P_piece[P_i] = P_shuffle(P_lanes, P_pieces.P_piece[P_i], P_lane, P_warp); \
     return P_pieces.P_whole();                                                           \
   }
@@ -100,19 +100,19 @@ struct P_ScanTiles {
   __device__ static void P_publish(unsigned long long* P_states, long long P_tile, unsigned P_state,
                                    const P_Value& P_value) {
     const P_ValuePieces P_pieces = P_ValuePieces::P_of(P_value);
-    volatile unsigned long long* P_words = P_states + P_tile * P_Tile::P_words;
-    for (int P_i = 0; P_i < P_Tile::P_words; ++P_i)
+    volatile unsigned long long* P_words = P_states + P_tile * P_Shape::P_words;
+    for (int P_i = 0; P_i < P_Shape::P_words; ++P_i)
       P_words[P_i] = (unsigned long long)P_state << 32 | P_pieces.P_piece[P_i];
   }
   __device__ static P_Seen P_look(const unsigned long long* P_states, long long P_tile) {
     P_Seen P_seen;
     P_seen.P_state = P_unknown_tile;
     if (P_tile < 0) return P_seen;
-    const volatile unsigned long long* P_words = P_states + P_tile * P_Tile::P_words;
-    unsigned long long P_word[P_Tile::P_words];
-    for (int P_i = 0; P_i < P_Tile::P_words; ++P_i) P_word[P_i] = P_words[P_i];
+    const volatile unsigned long long* P_words = P_states + P_tile * P_Shape::P_words;
+    unsigned long long P_word[P_Shape::P_words];
+    for (int P_i = 0; P_i < P_Shape::P_words; ++P_i) P_word[P_i] = P_words[P_i];
     P_seen.P_state = unsigned(P_word[0] >> 32);
-    for (int P_i = 0; P_i < P_Tile::P_words; ++P_i) {
+    for (int P_i = 0; P_i < P_Shape::P_words; ++P_i) {
       if (unsigned(P_word[P_i] >> 32) != P_seen.P_state) P_seen.P_state = P_unknown_tile;
       P_seen.P_pieces.P_piece[P_i] = unsigned(P_word[P_i]);
     }
@@ -138,7 +138,7 @@ struct P_ScanTiles {
         P_first = 63 - __clzll((long long)__ballot_sync(P_lanes, P_seen.P_state == P_prefix_known));
         const unsigned long long P_needed = P_first < 0 ? P_lanes : P_lanes >> P_first << P_first;
         if ((P_ready & P_needed) == P_needed) break;
-        P_wait(P_Tile::P_pause);
+        P_wait(P_Shape::P_pause);
         P_seen = P_look(P_states, P_tile);
       }
       P_Value P_sum = P_seen.P_pieces.P_whole();
@@ -147,10 +147,10 @@ struct P_ScanTiles {
       for (int P_distance = 1; P_distance < P_warp; P_distance *= 2) {
         const P_Value P_next = P_from_above(P_sum, P_distance);
         if (P_lane >= P_first && P_lane + P_distance < P_warp)
-          P_sum = P_Scan::P_join(P_sum, P_next);
+          P_sum = P_Scanned::P_join(P_sum, P_next);
       }
       P_sum = P_from_lane(P_sum, P_first < 0 ? 0 : P_first);
-      P_prefix = P_has_prefix ? P_Scan::P_join(P_sum, P_prefix) : P_sum;
+      P_prefix = P_has_prefix ? P_Scanned::P_join(P_sum, P_prefix) : P_sum;
       if (P_first >= 0) return P_prefix;
       P_has_prefix = true;
     }
@@ -158,7 +158,7 @@ struct P_ScanTiles {
 
   // Elements that a thread exchanges with shared memory in one access.
   struct alignas(16 % sizeof(P_Stored) == 0 ? 16 : alignof(P_Stored)) P_Pack {
-    P_Stored P_item[P_Tile::P_pack];
+    P_Stored P_item[P_Shape::P_pack];
   };
 
   // Adjacent lanes read and write adjacent words of 16 bytes if the array allows it. The adjacent
@@ -205,21 +205,21 @@ struct P_ScanTiles {
     P_Pack* const P_mine = (P_Pack*)(P_part + P_lane * P_items);
     P_Value P_item[P_items];
 #pragma unroll
-    for (int P_i = 0; P_i < P_items / P_Tile::P_pack; ++P_i) {
+    for (int P_i = 0; P_i < P_items / P_Shape::P_pack; ++P_i) {
       const P_Pack P_group = P_mine[P_i];
 #pragma unroll
-      for (int P_k = 0; P_k < P_Tile::P_pack; ++P_k)
-        P_item[P_i * P_Tile::P_pack + P_k] = P_Scan::P_load(P_group.P_item[P_k]);
+      for (int P_k = 0; P_k < P_Shape::P_pack; ++P_k)
+        P_item[P_i * P_Shape::P_pack + P_k] = P_Scanned::P_load(P_group.P_item[P_k]);
     }
 
 #pragma unroll
     for (int P_i = 1; P_i < P_items; ++P_i)
-      P_item[P_i] = P_Scan::P_join(P_item[P_i - 1], P_item[P_i]);
+      P_item[P_i] = P_Scanned::P_join(P_item[P_i - 1], P_item[P_i]);
     P_Value P_sum = P_item[P_items - 1];
 #pragma unroll
     for (int P_distance = 1; P_distance < P_warp; P_distance *= 2) {
       const P_Value P_other = P_from_below(P_sum, P_distance);
-      if (P_lane >= P_distance) P_sum = P_Scan::P_join(P_other, P_sum);
+      if (P_lane >= P_distance) P_sum = P_Scanned::P_join(P_other, P_sum);
     }
     if (P_lane == P_warp - 1) P_totals[P_own_warp] = P_sum;
     const P_Value P_lanes_before = P_from_below(P_sum, 1);
@@ -228,11 +228,11 @@ struct P_ScanTiles {
 #pragma unroll
     for (int P_i = 1; P_i < P_warps; ++P_i) {
       if (P_i == P_own_warp) P_warps_before = P_total;
-      P_total = P_Scan::P_join(P_total, P_totals[P_i]);
+      P_total = P_Scanned::P_join(P_total, P_totals[P_i]);
     }
 
-    P_Value P_before = P_Scan::P_start();
-    bool P_has_before = P_Scan::P_is_exclusive || P_tile > 0;
+    P_Value P_before = P_Scanned::P_start();
+    bool P_has_before = P_Scanned::P_is_exclusive || P_tile > 0;
     if (P_state) {
       if (P_own_warp == 0) {
         if (P_tile > 0) {
@@ -241,7 +241,7 @@ struct P_ScanTiles {
         }
         if (P_lane == 0) {
           P_publish(P_state, P_tile, P_prefix_known,
-                    P_has_before ? P_Scan::P_join(P_before, P_total) : P_total);
+                    P_has_before ? P_Scanned::P_join(P_before, P_total) : P_total);
           P_totals[P_warps] = P_before;
         }
       }
@@ -249,29 +249,30 @@ struct P_ScanTiles {
       P_before = P_totals[P_warps];
     }
     if (P_own_warp > 0) {
-      P_before = P_has_before ? P_Scan::P_join(P_before, P_warps_before) : P_warps_before;
+      P_before = P_has_before ? P_Scanned::P_join(P_before, P_warps_before) : P_warps_before;
       P_has_before = true;
     }
     if (P_lane > 0) {
-      P_before = P_has_before ? P_Scan::P_join(P_before, P_lanes_before) : P_lanes_before;
+      P_before = P_has_before ? P_Scanned::P_join(P_before, P_lanes_before) : P_lanes_before;
       P_has_before = true;
     }
-    if (P_Scan::P_is_exclusive) {
+    if (P_Scanned::P_is_exclusive) {
 #pragma unroll
       for (int P_i = P_items - 1; P_i > 0; --P_i)
-        P_item[P_i] = P_Scan::P_join(P_before, P_item[P_i - 1]);
+        P_item[P_i] = P_Scanned::P_join(P_before, P_item[P_i - 1]);
       P_item[0] = P_before;
     } else if (P_has_before) {
 #pragma unroll
-      for (int P_i = 0; P_i < P_items; ++P_i) P_item[P_i] = P_Scan::P_join(P_before, P_item[P_i]);
+      for (int P_i = 0; P_i < P_items; ++P_i)
+        P_item[P_i] = P_Scanned::P_join(P_before, P_item[P_i]);
     }
 
 #pragma unroll
-    for (int P_i = 0; P_i < P_items / P_Tile::P_pack; ++P_i) {
+    for (int P_i = 0; P_i < P_items / P_Shape::P_pack; ++P_i) {
       P_Pack P_group;
 #pragma unroll
-      for (int P_k = 0; P_k < P_Tile::P_pack; ++P_k)
-        P_group.P_item[P_k] = P_Scan::P_store(P_item[P_i * P_Tile::P_pack + P_k]);
+      for (int P_k = 0; P_k < P_Shape::P_pack; ++P_k)
+        P_group.P_item[P_k] = P_Scanned::P_store(P_item[P_i * P_Shape::P_pack + P_k]);
       P_mine[P_i] = P_group;
     }
     __syncwarp(P_lanes);
