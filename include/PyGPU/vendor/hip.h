@@ -152,11 +152,10 @@ constexpr unsigned cudaHostRegisterReadOnly = 8;
 constexpr unsigned cudaIpcMemLazyEnablePeerAccess = 1;
 
 // Attributes keep CUDA's numbers and are translated; one that HIP lacks is an error.
-enum cudaDeviceAttr : int {
 #define PYGPU_ENUMERATOR(name, number) name = number,
-  PYGPU_CUDA_DEVICE_ATTRIBUTES(PYGPU_ENUMERATOR)
+enum cudaDeviceAttr : int { PYGPU_CUDA_DEVICE_ATTRIBUTES(PYGPU_ENUMERATOR) };
+enum cudaDeviceP2PAttr : int { PYGPU_CUDA_P2P_ATTRIBUTES(PYGPU_ENUMERATOR) };
 #undef PYGPU_ENUMERATOR
-};
 
 inline hipError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   switch (attribute) {
@@ -173,12 +172,7 @@ inline hipError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, i
   return attribute > 0 && attribute < most ? cudaErrorNotSupported : cudaErrorInvalidValue;
 }
 
-// HIP numbers the attributes from 0, CUDA from 1.
-enum cudaDeviceP2PAttr : int {
-#define PYGPU_ENUMERATOR(name, number) name = number,
-  PYGPU_CUDA_P2P_ATTRIBUTES(PYGPU_ENUMERATOR)
-#undef PYGPU_ENUMERATOR
-};
+// HIP numbers the attributes of links from 0, CUDA from 1.
 static_assert(int(hipDevP2PAttrPerformanceRank) == cudaDevP2PAttrPerformanceRank - 1 &&
               int(hipDevP2PAttrAccessSupported) == cudaDevP2PAttrAccessSupported - 1 &&
               int(hipDevP2PAttrNativeAtomicSupported) == cudaDevP2PAttrNativeAtomicSupported - 1 &&
