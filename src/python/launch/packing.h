@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "PyGPU/runtime/axes.h"
 #include "python/launch/parameters.h"
 
 namespace PyGPU::python {
