@@ -86,12 +86,13 @@ SOURCES = {
 
 
 def family(name):
-    """Return the header, the options and the first lines of a source."""
+    """Return the header, the options and the first lines of a source, and what keeps it apart."""
     before, body, _ = SOURCES[name]
     number = "BFLOAT16" if "bfloat16" in name else "HALF"
     options = [f"-D__CUDA_NO_{number}_OPERATORS__"] if "its own" in name else []
     header = "cuda_bf16.h" if "BF16" in body or "bfloat16" in body else "cuda_fp16.h"
-    return header, tuple(options), before, "__shared__" in body or "CUDART" in body
+    apart = next((word for word in ("__shared__", "CUDART") if word in body), None)
+    return header, tuple(options), before, apart
 
 
 def kernel_name(name):
@@ -99,12 +100,12 @@ def kernel_name(name):
 
 
 @functools.cache
-def module_of(header, options, before, is_alone):
+def module_of(header, options, before, apart):
     """Compile all sources of a family, as one compilation takes about as long as another."""
     kernels = "".join(
         f"__global__ void {kernel_name(name)}(float *out) {{ {SOURCES[name][1]} }}\n"
         for name in SOURCES
-        if family(name) == (header, options, before, is_alone)
+        if family(name) == (header, options, before, apart)
     )
     text = f"#include <{header}>\n{before}\n{kernels}"
     return SourceModule(text, options=[*options], no_extern_c=False)
