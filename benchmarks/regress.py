@@ -106,6 +106,10 @@ def counted(requests, file):
     import PyGPU
 
     package = str(Path(PyGPU.__file__).parent)
+    # Callgrind ends where a signal suspends a kernel, as one does that lasts 50 ms.
+    machine = ctypes.CDLL(str(Path(PyGPU.get_library_dir(), "libPyGPU_host.so")))
+    if machine.PyGPU_host_cudaHostOnInterrupt(None):
+        raise SystemExit("the host machine goes on interrupting kernels")
     for name, call in hot_calls().items():
         for _ in range(10):  # compiled, and every cache warm
             call()
