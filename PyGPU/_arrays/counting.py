@@ -69,7 +69,7 @@ def searchsorted(a: core.GPUArray, v: Any, side: str = "left", sorter: Any = Non
 
 
 def _weights(name: str, weights: Any, shape: tuple[int, ...]) -> core.GPUArray | int:
-    """Return the weights as doubles, or a null pointer without any."""
+    """Return the weights as doubles, or a null pointer if there are none."""
     if weights is None:
         return 0
     weights = plain("weights", weights)
@@ -96,7 +96,7 @@ def bincount(x: core.GPUArray, /, weights: Any = None, minlength: Int = 0) -> co
             raise ValueError(f"bincount: x: expected no negative numbers, got {low}")
         bins = max(bins, high + 1)
     amounts = _weights("bincount", weights, x.shape)
-    # NumPy gives integers for no elements, whatever the weights.
+    # NumPy returns integers if there are no elements, even with weights.
     out = core.zeros((bins,), np.float64 if weights is not None and x.size else _INT64)
     if x.size:
         count, _ = _counts(x.dtype, weights is not None)()
@@ -105,17 +105,17 @@ def bincount(x: core.GPUArray, /, weights: Any = None, minlength: Int = 0) -> co
 
 
 def _edges(a: core.GPUArray, bins: Any, limits: Any) -> tuple[Any, float]:
-    """Return the edges of the bins on the host, and the number of bins to a unit or 0."""
+    """Return the edges of the bins on the host, and the bins per unit: 0 for given edges."""
     if np.ndim(bins) == 1:
         edges = np.asarray(bins.get() if isinstance(bins, core.GPUArray) else bins)
         if np.any(edges[:-1] > edges[1:]):
-            raise ValueError("histogram: bins: expected edges that grow")
+            raise ValueError("histogram: bins: expected edges in increasing order")
         return edges, 0.0
     if isinstance(bins, str) or np.ndim(bins):
         raise TypeError(f"histogram: bins={bins!r}: expected a number of bins or their edges")
     count = int(bins)
     if count < 1 or count != bins:
-        raise ValueError(f"histogram: bins={bins!r}: expected a whole number from 1 on")
+        raise ValueError(f"histogram: bins={bins!r}: expected an integer of 1 or more")
     if limits is not None:
         first, last = limits
         if first > last:

@@ -22,7 +22,7 @@ struct DeferredItem : Item {
 struct Items {
   Item* first = nullptr;
   Item* last = nullptr;
-  std::uint64_t count = 0;  // of all items that ever were, so the last number
+  std::uint64_t count = 0;  // of items inserted so far; the last item's number
   std::size_t deferred = 0;
 
   // Insert an item before `next`, or at the end if `next` is null.
@@ -41,7 +41,7 @@ struct Items {
 };
 Items items;
 
-// A program that defers without end waits, as it does on a GPU whose queue is full.
+// With more deferred items than this, a program waits, as for a GPU whose queue is full.
 constexpr std::size_t most_deferred = 1024;
 
 __thread Item* item_of_thread = nullptr;  // the innermost item of this thread's calls

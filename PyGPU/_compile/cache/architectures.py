@@ -16,7 +16,7 @@ def target_of(arch: str) -> str | None:
     Returns
     -------
     str or None
-        None if `arch` is no name of an architecture.
+        None if `arch` does not name an architecture.
     """
     if arch == HOST:
         return HOST

@@ -7,7 +7,7 @@
 namespace PyGPU {
 namespace kernels {
 
-// Store the number of true elements of each chunk, and 0 behind the last one.
+// Store the number of true elements of each chunk, and 0 after the last one.
 template <int chunk>
 __device__ inline void count_true(long long n, const unsigned char* mask, long long* counts) {
   const long long own = (long long)blockIdx.x * blockDim.x + threadIdx.x, base = own * chunk;
@@ -19,7 +19,7 @@ __device__ inline void count_true(long long n, const unsigned char* mask, long l
   if (base + chunk >= n) counts[own + 1] = 0;
 }
 
-// Write the indices of the true elements, from the position in `offsets` on.
+// Write the indices of the true elements, starting at the position in `offsets`.
 template <int chunk, class Index>
 __device__ inline void write_true(long long n, const unsigned char* mask, const long long* offsets,
                                   Index* out) {
