@@ -154,7 +154,7 @@ def test_constants_around_an_array():
         (lambda a: np.bincount(a.reshape(2, 3).astype("i4")), ValueError, "one axis"),
         (lambda a: np.histogram(a, 0), ValueError, "bins=0"),
         (lambda a: np.histogram(a, "auto"), TypeError, "bins='auto'"),
-        (lambda a: np.histogram(a, [3, 1]), ValueError, "grow"),
+        (lambda a: np.histogram(a, [3, 1]), ValueError, "increasing order"),
         (lambda a: np.histogram(a, range=(2, 1)), ValueError, "range"),
         (lambda a: np.histogram(a / 0), ValueError, "not finite"),
         (lambda a: np.histogram(a * 1j), TypeError, "real numbers"),
