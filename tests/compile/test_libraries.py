@@ -38,6 +38,7 @@ def bare(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.prefix", str(tmp_path / "python"))
     for vendor in libraries.VENDORS.values():
         monkeypatch.setattr(vendor, "usual", ())
+    monkeypatch.setitem(sys.modules, "cuda.pathfinder", None)  # another test may have imported it
     monkeypatch.setattr(rtc, "_located", {})
     monkeypatch.setattr(rtc, "_loaded", {})
     device_link.nvjitlink.cache_clear()
@@ -143,7 +144,6 @@ def test_a_variable_that_names_an_incomplete_toolkit(prefix, bare, monkeypatch):
 
 def test_libraries_that_a_named_toolkit_may_lack(bare, monkeypatch):
     """cuRAND and others have packages of their own, so they are searched for elsewhere."""
-    monkeypatch.setattr(toolkits.CUDA, "usual", ())
     monkeypatch.setenv("PATH", str(made(bare / "own", "bin/nvcc", "lib/libcurand.so.10") / "bin"))
     monkeypatch.setenv("CUDA_HOME", str(made(bare / "named", "lib/libnvrtc.so.13")))
     found = [*libraries.candidates("nvrtc", "libcurand", ["libcurand.so"])]
