@@ -42,7 +42,8 @@ def run(tool, file, deadline):
         log = done.stdout.decode(errors="replace")
     except subprocess.TimeoutExpired as late:
         log = (late.stdout or b"").decode(errors="replace")
-    passed = re.search(r"(\d+) passed|\d+ skipped", log)  # a file may need two devices
+    # All tests of a file are skipped where they need two devices.
+    passed = re.search(r"(\d+) passed|^\d+ skipped(?:, \d+ deselected)? in ", log, re.MULTILINE)
     found = [int(a or b) for a, b in SUMMARY.findall(log)]
     ended = passed and found
     return file, time.monotonic() - start, int(passed[1] or 0) if ended else None, sum(found), log
@@ -56,6 +57,8 @@ def main():
     parser.add_argument("--minutes", type=float, default=30, help="for all files together")
     parser.add_argument("--logs", type=Path, help="a folder for what is not clean")
     asked = parser.parse_args()
+    if asked.logs:
+        asked.logs.mkdir(parents=True, exist_ok=True)
     places = asked.tests or [TESTS]
     files = {f for p in places for f in (p.rglob("test_*.py") if p.is_dir() else [p])}
     files = sorted(f for f in files if f.name not in LEFT_OUT)
@@ -69,7 +72,6 @@ def main():
                 if line.startswith(("FAILED", "ERROR ", "========= ")):
                     print("   ", line[:200])
             if asked.logs:
-                asked.logs.mkdir(parents=True, exist_ok=True)
                 (asked.logs / f"{asked.tool}-{file.stem}.log").write_text(log)
     ended = [one for one in results if one[2] is not None]
     reports = sum(one[3] for one in results)
