@@ -69,7 +69,7 @@ def searchsorted(a: core.GPUArray, v: Any, side: str = "left", sorter: Any = Non
 
 
 def _weights(name: str, weights: Any, shape: tuple[int, ...]) -> core.GPUArray | int:
-    """Return the weights as doubles, or a null pointer if there are none."""
+    """Return the weights as float64, or 0, a null pointer, if `weights` is None."""
     if weights is None:
         return 0
     weights = plain("weights", weights)
@@ -105,7 +105,7 @@ def bincount(x: core.GPUArray, /, weights: Any = None, minlength: Int = 0) -> co
 
 
 def _edges(a: core.GPUArray, bins: Any, limits: Any) -> tuple[Any, float]:
-    """Return the edges of the bins on the host, and the bins per unit: 0 for given edges."""
+    """Return the bin edges on the host, and the bins per unit or, if `bins` is the edges, 0."""
     if np.ndim(bins) == 1:
         edges = np.asarray(bins.get() if isinstance(bins, core.GPUArray) else bins)
         if np.any(edges[:-1] > edges[1:]):

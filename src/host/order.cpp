@@ -22,7 +22,7 @@ struct DeferredItem : Item {
 struct Items {
   Item* first = nullptr;
   Item* last = nullptr;
-  std::uint64_t count = 0;  // of items inserted so far; the last item's number
+  std::uint64_t count = 0;  // number of items inserted so far, which is the newest item's number
   std::size_t deferred = 0;
 
   // Insert an item before `next`, or at the end if `next` is null.

@@ -24,7 +24,7 @@ struct Chunks {
   __device__ static long long own() { return (long long)blockIdx.x * warps + threadIdx.x / warp; }
 };
 
-// Store the number of true elements of each chunk, and 0 behind the last one.
+// Store the number of true elements of each chunk, and 0 after the last one.
 template <class Chunks>
 __device__ inline void count_true(long long n, const unsigned char* mask, long long* counts) {
   constexpr int warp = Chunks::warp;

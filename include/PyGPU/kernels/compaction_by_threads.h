@@ -19,7 +19,7 @@ __device__ inline void count_true(long long n, const unsigned char* mask, long l
   if (base + chunk >= n) counts[own + 1] = 0;
 }
 
-// Write the indices of the true elements, starting at the position in `offsets`.
+// Write the indices of each chunk's true elements, starting at the chunk's position in `offsets`.
 template <int chunk, class Index>
 __device__ inline void write_true(long long n, const unsigned char* mask, const long long* offsets,
                                   Index* out) {
