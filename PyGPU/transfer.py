@@ -1,8 +1,8 @@
 """Settings of transfers between host and device: threads, chunks, thresholds, progress.
 
-Several threads copy pageable memory above a threshold, each with a few page-locked chunks: while
-one chunk is on the bus, the processor fills or empties another. Host memory that is not contiguous,
-or in another order, is gathered into the chunks and scattered from them.
+Several threads copy pageable memory above a threshold, each through its own page-locked memory:
+while one part of it is on the bus, the processor fills or empties another. Host memory that is not
+contiguous, or in another order, is gathered into that memory and scattered from it.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ class _Fields(NamedTuple):
     threshold: int
     progress: MakesProgress | None
     progress_threshold: int
+    result_cache: int
 
 
 class Settings(_Fields):
@@ -41,15 +42,17 @@ class Settings(_Fields):
     threads : int
         Threads that copy an array.
     chunk_bytes : int
-        Size of a page-locked chunk in bytes.
+        Largest copy over the bus in bytes.
     chunks : int
-        Page-locked chunks of each thread.
+        Page-locked memory of each thread, in chunks.
     threshold : int
-        Smallest staged transfer in bytes; 0: no transfer is staged.
+        Smallest transfer in bytes that several threads share; 0: all transfers are the runtime's.
     progress : callable or None
         Makes the progress bars.
     progress_threshold : int
         Smallest transfer with a progress bar, in bytes.
+    result_cache : int
+        Most bytes of host memory kept for later results.
 
     Examples
     --------
@@ -73,7 +76,8 @@ class Settings(_Fields):
 def _first() -> Settings:
     threads, chunk_bytes, chunks, threshold, _ = core._transfer_settings()
     threshold = 0 if threshold == _NEVER else threshold
-    return Settings(threads, chunk_bytes, chunks, threshold, None, 1 << 30)
+    _, _, result_cache = core._result_memory()
+    return Settings(threads, chunk_bytes, chunks, threshold, None, 1 << 30, result_cache)
 
 
 _lock = threading.RLock()  # reentrant: a signal handler may call configure, too
@@ -89,6 +93,7 @@ def _put_in_force(settings: Settings) -> None:
         settings.threshold or _NEVER,
         _NEVER if settings.progress is None else settings.progress_threshold,
     )
+    core._set_result_cache(settings.result_cache)
     _in_force = settings
 
 
@@ -109,6 +114,7 @@ _LIMITS = {
     "chunks": (1, 16),
     "threshold": (0, (1 << 63) - 1),
     "progress_threshold": (0, (1 << 63) - 1),
+    "result_cache": (0, (1 << 63) - 1),
 }
 
 
@@ -144,6 +150,7 @@ def configure(
     threshold: Int | None = None,
     progress: MakesProgress | bool | None = None,
     progress_threshold: Int | None = None,
+    result_cache: Int | None = None,
 ) -> Settings:
     """Change the settings of later transfers, in all threads.
 
@@ -155,15 +162,17 @@ def configure(
     threads : int, optional
         Most threads that copy one array, 1 to 64. By default half the usable cores, at most 8.
     chunk_bytes : int, optional
-        Size of a page-locked chunk in bytes, 512 to 2**30. By default 4 MiB.
+        Largest copy over the bus in bytes, 512 to 2**30. By default 2 MiB.
     chunks : int, optional
-        Page-locked chunks of each thread, 1 to 16. By default 2. On each device with large
-        transfers, threads * chunks * chunk_bytes bytes stay page-locked, at most 4 GiB. Excess
-        chunks are released at once, or at the end of the transfer that uses them.
+        Page-locked memory of each thread, 1 to 16 chunks. By default 4. On each device with large
+        transfers, threads * chunks * chunk_bytes bytes stay page-locked, at most 4 GiB; they are
+        allocated once transfers have moved a quarter of as many bytes. Memory beyond new settings
+        is released at once, or at the end of the transfer that uses it.
     threshold : int, optional
-        Size in bytes from which transfers of pageable memory are staged, in both directions; 0:
-        never. By default the environment variable PYGPU_STAGING, else 16 MiB on GPUs and 0 on
-        `host`.
+        Size in bytes from which several threads copy pageable memory, in both directions. One
+        thread copies smaller transfers, through page-locked memory where that is faster. 0: all
+        transfers are copies of the runtime. By default the environment variable PYGPU_STAGING,
+        else 768 KiB on GPUs, and 0 on `host` and on one core.
     progress : bool or callable, optional
         True: show the progress of transfers by tqdm. False: show none, the default. A callable
         makes the progress bar, like `tqdm.tqdm`: the transferring thread calls
@@ -172,6 +181,11 @@ def configure(
         most 25 times a second, and ``close()`` once. An exception from these ends the transfer.
     progress_threshold : int, optional
         Size in bytes from which transfers show their progress. By default 2**30.
+    result_cache : int, optional
+        Most bytes of host memory that results of 256 KiB or more leave for later results when they
+        are freed; memory that no result uses for 3 seconds returns to the system. 0: none. By
+        default the environment variable PYGPU_RESULT_CACHE, else a sixteenth of the memory, at most
+        1 GiB.
 
     Returns
     -------
@@ -198,6 +212,7 @@ def configure(
         "chunks": chunks,
         "threshold": threshold,
         "progress_threshold": progress_threshold,
+        "result_cache": result_cache,
     }
     changes: dict[str, Any] = {
         name: _number(name, value) for name, value in numbers.items() if value is not None

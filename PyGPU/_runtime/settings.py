@@ -166,8 +166,17 @@ ROWS = (
         "PYGPU_STAGING",
         _BYTES,
         None,
-        "16M on GPUs, 0 on `host`",
-        "size of a transfer from which it goes through page-locked chunks; 0: never",
+        "768K on GPUs, 0 on `host` and on one core",
+        "size from which several threads copy a transfer of pageable memory; 0: all transfers are "
+        "copies of the runtime",
+        "C++",
+    ),
+    Setting(
+        "PYGPU_RESULT_CACHE",
+        _BYTES,
+        None,
+        "a sixteenth of the memory, at most 1G",
+        "most bytes of host memory that large results of `get()` leave for later ones; 0: none",
         "C++",
     ),
     Setting(

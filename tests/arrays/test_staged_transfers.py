@@ -210,14 +210,22 @@ def test_pinned_memory_with_short_rows_is_gathered(calls):
             assert calls("cudaEventRecord", work, host[:, ::2])
 
 
-def test_below_the_threshold_nothing_is_staged(calls):
-    x = np.zeros(5000, np.int8)
-    with small_pieces(threshold=5001):
-        array = to_gpu(x)
-        for host in (x, np.zeros(10000, np.int8)[::2]):
+def test_short_transfers_are_one_call(calls):
+    for threshold in (0, 5001):
+        with small_pieces(threshold=threshold):
+            x, array = np.zeros(5000, np.int8), gpuarray.zeros(5000, np.int8)
             for work in (array.set, array.get):
-                assert not calls("cudaEventRecord", work, host)
-                assert calls("cudaMemcpyAsync", work, host)
+                assert not calls("cudaEventRecord", work, x)
+                assert calls("cudaMemcpyAsync", work, x)
+
+
+def test_short_strided_transfers_are_gathered_by_one_thread(calls):
+    rows = np.zeros((50, 200), np.int8)[:, ::2]
+    array = gpuarray.zeros(rows.shape, np.int8)
+    for threshold, is_staged in ((0, False), (5001, True)):
+        with small_pieces(threshold=threshold):
+            for work in (array.set, array.get):
+                assert calls("cudaEventRecord", work, rows) == is_staged
 
 
 def test_no_whole_copy_of_strided_memory():

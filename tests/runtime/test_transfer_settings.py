@@ -1,5 +1,7 @@
 """PyGPU.transfer.configure: settings of transfers, what they refuse, and the variable."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -34,11 +36,11 @@ def test_defaults(python):
 import os, PyGPU
 now = PyGPU.transfer.configure()
 cores = len(os.sched_getaffinity(0))
-assert now.threads == min(max(cores // 2, 1), 8) and now.chunks == 2 and now.chunk_bytes == 4 << 20
+assert now.threads == min(max(cores // 2, 1), 8) and now.chunks == 4 and now.chunk_bytes == 2 << 20
 assert now.progress is None and now.progress_threshold == 1 << 30
 print(now.threshold)
 """
-    usual = 0 if PyGPU.target == "host" else 16 * MB
+    usual = 0 if PyGPU.target == "host" or len(os.sched_getaffinity(0)) == 1 else 768 << 10
     assert int(python(text, PYGPU_STAGING="").stdout) == usual
     for value, nbytes in (("0", 0), ("12345", 12345), ("1.5MB", 3 << 19)):
         assert int(python(text, PYGPU_STAGING=value).stdout) == nbytes
@@ -127,7 +129,7 @@ def test_page_locked_memory_follows_the_settings():
     configure(threshold=1, threads=1, chunk_bytes=512, chunks=1)
     PyGPU.to_gpu(x)
     least = failing_calls.live()["bytes"]
-    assert held(threads=4, chunk_bytes=65536, chunks=2) == least + 8 * 65536 - 512
+    assert held(threads=4, chunk_bytes=16384, chunks=2) == least + 8 * 16384 - 512
     assert failing_calls.live()["bytes"] == least - 512  # at once, with the ring that it replaced
     assert held(chunk_bytes=4096) == least + 4096 - 512
     for _ in range(20):

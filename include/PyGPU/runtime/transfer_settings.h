@@ -7,10 +7,12 @@ namespace PyGPU {
 
 // Settings of later transfers in all threads.
 struct TransferSettings {
-  unsigned threads, chunks;  // maximum number of threads, and of chunks per thread
-  std::size_t chunk_bytes;
-  std::size_t threshold;  // bytes from which pageable memory is staged; SIZE_MAX: never
-  std::size_t shown;      // bytes from which the watcher is shown the transfer; SIZE_MAX: never
+  unsigned threads;         // maximum number
+  unsigned chunks;          // page-locked memory of each thread, in chunks
+  std::size_t chunk_bytes;  // maximum size of one copy over the bus
+  // Bytes from which several threads copy pageable memory. SIZE_MAX: all copies are the runtime's.
+  std::size_t threshold;
+  std::size_t shown;  // bytes from which the watcher is shown the transfer; SIZE_MAX: never
 };
 TransferSettings transfer_settings();
 // Replace the settings. Page-locked memory that is no longer needed is released; the memory of

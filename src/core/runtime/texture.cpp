@@ -2,6 +2,9 @@
 #include "PyGPU/runtime/texture.h"
 
 #include <algorithm>
+#include <optional>
+
+#include "PyGPU/runtime/transfer.h"
 
 namespace PyGPU {
 namespace {
@@ -154,6 +157,35 @@ unsigned long long SurfaceObject::number() const {
   return as_number(alive(handle_, "the surface object"));
 }
 
+namespace {
+
+char* start_of(const BoxEnd& end, std::size_t plane) {
+  return static_cast<char*>(end.address) + ((end.z + plane) * end.rows + end.y) * end.pitch + end.x;
+}
+
+// Copy between host and device memory, without arrays, by the fast transfers. Returns nothing for
+// other copies, and for pitches that the runtime reports as wrong.
+std::optional<Status> copy_linear_box(const BoxEnd& dst, const BoxEnd& src, const cudaExtent& box,
+                                      cudaMemcpyKind kind) {
+  const bool up = kind == cudaMemcpyHostToDevice;
+  if (dst.array || src.array || !(up || kind == cudaMemcpyDeviceToHost) ||
+      box.width > std::min(dst.pitch, src.pitch))
+    return {};
+  const auto copy = [&](std::size_t plane, std::size_t rows) {
+    char *const to = start_of(dst, plane), *const from = start_of(src, plane);
+    return up ? upload_rows(to, dst.pitch, from, src.pitch, box.width, rows)
+              : download_rows(to, dst.pitch, from, src.pitch, box.width, rows);
+  };
+  // Planes without rows between them are one.
+  if (box.depth == 1 || (dst.rows == box.height && src.rows == box.height))
+    return copy(0, box.height * box.depth);
+  for (std::size_t plane = 0; plane < box.depth; ++plane)
+    if (Status status = copy(plane, box.height); status.failed()) return status;
+  return Status();
+}
+
+}  // namespace
+
 Status copy_box(const BoxEnd& dst, const BoxEnd& src, const cudaExtent& box, cudaMemcpyKind kind,
                 const StreamRef* stream) {
   const std::size_t to = dst.array ? dst.array->itemsize() : 1;
@@ -168,6 +200,11 @@ Status copy_box(const BoxEnd& dst, const BoxEnd& src, const cudaExtent& box, cud
   if (box.width == 0 || box.height == 0 || box.depth == 0) return {};
   const TextureArray* const array = dst.array ? dst.array : src.array;
   const DeviceGuard here = array && !stream ? use_device(array->device()) : DeviceGuard();
+  if (!stream && src.device < 0 && dst.device < 0)
+    if (std::optional<Status> done = copy_linear_box(dst, src, box, kind)) {
+      if (done->failed() && done->detail.empty()) done->detail = box_detail(dst, src, box);
+      return *done;
+    }
   cudaError_t error = cudaSuccess;
   const cudaExtent extent{box.width / element, box.height, box.depth};
   if (src.device >= 0 && dst.device >= 0) {

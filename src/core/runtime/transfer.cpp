@@ -1,14 +1,14 @@
 // Copies of bytes between host and device. See transfer.h.
 #include "PyGPU/runtime/transfer.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
 
+#include "PyGPU/runtime/bounce.h"
 #include "PyGPU/runtime/capture.h"
+#include "PyGPU/runtime/cores.h"
 #include "PyGPU/runtime/memory.h"
 #include "PyGPU/runtime/settings.h"
 #include "PyGPU/runtime/staging.h"
@@ -24,27 +24,33 @@ constexpr std::size_t plain_piece = std::size_t(64) << 20;
 constexpr std::size_t long_row = 4096;
 constexpr Index most_pitch = (Index(1) << 31) - 1;
 
-unsigned usable_cores() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? unsigned(CPU_COUNT(&set)) : 1;
-}
+// Sizes from which threads share a copy, and from which one thread copies through its page-locked
+// memory, measured on H100 and H200 by benchmarks/transfer_calls.py.
+constexpr std::size_t usual_threshold = std::size_t(768) << 10, gathered_from = 4096;
 
-// Return the size in bytes from which staging is faster, measured by benchmarks/transfer.py. On
-// `host` a plain copy is as fast. PYGPU_STAGING overrides it (bytes; 0: never).
+constexpr std::size_t never = SIZE_MAX;
+
+// On `host` a plain copy is as fast, and on one core threads cannot help. PYGPU_STAGING overrides
+// it (bytes; 0: never).
 std::size_t first_threshold() {
-  const std::size_t usual = PYGPU_HAVE_GPU ? std::size_t(16) << 20 : SIZE_MAX;
+  const std::size_t usual = PYGPU_HAVE_GPU && usable_cores() > 1 ? usual_threshold : 0;
   const std::size_t threshold = number_setting("PYGPU_STAGING", usual, 0, INT64_MAX);
-  return threshold ? threshold : SIZE_MAX;
+  return threshold ? threshold : never;
 }
 
-// Current settings. Transfers below `simple_below` bytes need not read the others.
+// Current settings. Transfers that are one call of the runtime need not read the others.
 struct Settings {
   std::mutex lock;
-  TransferSettings now{std::clamp(usable_cores() / 2, 1u, 8u), 2, std::size_t(4) << 20,
-                       first_threshold(), SIZE_MAX};
-  std::atomic<std::size_t> simple_below{simple()};
+  TransferSettings now{std::clamp(usable_cores() / 2, 1u, 8u), 4, std::size_t(2) << 20,
+                       first_threshold(), never};
+  std::atomic<std::size_t> short_up{short_below(true)}, short_down{short_below(false)};
+  std::atomic<bool> is_on{now.threshold != never};
 
-  std::size_t simple() const { return std::min({now.threshold, now.shown, plain_piece}); }
+  // Return the size below which a copy is one call.
+  std::size_t short_below(bool up) const {
+    const std::size_t below = std::min({now.threshold, now.shown, plain_piece});
+    return up || now.threshold == never ? below : std::min(below, longest_bounce + 1);
+  }
   static Settings& get() {
     static auto& settings = *new Settings;
     return settings;
@@ -92,6 +98,7 @@ struct Transfer {
   char* host;
   const Layout& layout;
   bool up;
+  DeviceRows rows{};
 
   // Return whether one pitched copy can move it all. Page-locked memory with long rows needs no
   // gathering.
@@ -108,13 +115,13 @@ struct Transfer {
     const char* const from = (up ? host : device) + plan.src_offset;
     const std::size_t at_once = std::max<std::size_t>(plain_piece / plan.width, 1);
     for (std::size_t row = 0; row < plan.rows; row += at_once) {
-      const std::size_t rows = std::min(at_once, plan.rows - row);
+      const std::size_t count = std::min(at_once, plan.rows - row);
       const cudaError_t error =
           cudaMemcpy2D(to + Index(row) * plan.dst_pitch, std::size_t(plan.dst_pitch),
                        from + Index(row) * plan.src_pitch, std::size_t(plan.src_pitch), plan.width,
-                       rows, up ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost);
+                       count, up ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost);
       if (error) return error;
-      watch.moved((row + rows) * plan.width);
+      watch.moved((row + count) * plan.width);
     }
     return {};
   }
@@ -137,19 +144,33 @@ struct Transfer {
     return {};
   }
 
-  // Copy through the page-locked ring; returns false if there is none.
+  // Return whether a copy through page-locked memory is faster than the runtime's.
+  bool is_staged(const TransferSettings& settings, bool contiguous) const {
+    const std::size_t nbytes = dense.nbytes();
+    if (settings.threshold == never || TransferWatch::is_watching()) return false;
+    const bool by_one = nbytes < usual_threshold &&
+                        (contiguous ? !up && nbytes > longest_bounce : nbytes >= gathered_from);
+    if (nbytes < settings.threshold && !by_one) return false;
+    if (cudaPeekAtLastError() != cudaSuccess) return false;  // an error that nobody has read stays
+    return !contiguous || is_pageable(host);
+  }
+
+  // Copy through page-locked memory. Returns false, without a copy, if there is none for now.
   bool staged(const TransferSettings& settings, TransferWatch& watch, Status& status) const {
+    const std::size_t nbytes = dense.nbytes();
     int current = 0;
     status = cudaGetDevice(&current);
     if (status.failed()) return true;
-    const std::shared_ptr<Ring> ring = ring_of(current, settings);
+    StagingPlan plan =
+        plan_staging(nbytes, up, nbytes < settings.threshold ? 1 : settings.threads, settings);
+    if (rows.width) plan.piece_bytes = plan.run_bytes;  // each piece is a call
+    const std::shared_ptr<Ring> ring = ring_of(current, plan.lanes, nbytes, settings);
     if (!ring) return false;
-    const Pieces pieces(dense, layout, staged_piece_bytes(dense.nbytes(), settings));
-    const StagedTransfer whole{device + pieces.dense_offset(), host + pieces.host_offset(), pieces,
-                               up};
-    status = watch.during(
-        [&] { return stage(*ring, current, whole, [&](std::size_t now) { watch.moved(now); }); });
-    return true;
+    const Pieces pieces(dense, layout, plan.piece_bytes);
+    const StagedTransfer whole{
+        device + pieces.dense_offset(), host + pieces.host_offset(), pieces, nbytes, up, rows};
+    return stage(
+        *ring, whole, plan, [&](std::size_t now) { watch.moved(now); }, status);
   }
 
   Status run() const {
@@ -161,22 +182,53 @@ struct Transfer {
       return watch.during([&] { return by_rows(plan, watch); });
 
     const std::size_t most = whole.contiguous() ? plain_piece : settings.chunk_bytes;
-    const bool is_one = nbytes <= most && nbytes < settings.threshold;
-    if (is_one || !is_allocated(device + whole.dense_offset(), nbytes))
+    const bool stages = is_staged(settings, whole.contiguous());
+    if (!(stages || nbytes > most) || !is_allocated(device + whole.dense_offset(), nbytes))
       return watch.during([&] { return by_pieces(whole, watch); });
-    Status status;
-    const bool stages = nbytes >= settings.threshold && !TransferWatch::is_watching() &&
-                        (!whole.contiguous() || is_pageable(host));
-    if (stages && staged(settings, watch, status)) return status;
-    return watch.during([&] { return by_pieces(Pieces(dense, layout, most), watch); });
+    return watch.during([&] {
+      Status status;
+      if (stages && staged(settings, watch, status)) return status;
+      return by_pieces(Pieces(dense, layout, most), watch);
+    });
+  }
+
+  // Copy to or from a pitched array on the device.
+  Status run_pitched() const {
+    const TransferSettings settings = transfer_settings();
+    const std::size_t nbytes = dense.nbytes(), pitch = rows.pitch;
+    const auto [low, high] = layout.extent();
+    TransferWatch watch(nbytes, up, nbytes >= settings.shown);
+    return watch.during([&] {
+      Status status;
+      if (is_staged(settings, false) && is_pageable(host + low) && is_pageable(host + high - 1) &&
+          is_allocated(device, nbytes / rows.width * pitch - (pitch - rows.width)) &&
+          staged(settings, watch, status))
+        return status;
+      const auto host_pitch = std::size_t(layout.strides()[0]);
+      return Status(up ? cudaMemcpy2D(device, pitch, host, host_pitch, rows.width,
+                                      nbytes / rows.width, cudaMemcpyHostToDevice)
+                       : cudaMemcpy2D(host, host_pitch, device, pitch, rows.width,
+                                      nbytes / rows.width, cudaMemcpyDeviceToHost));
+    });
   }
 };
 
+// Copy that is one call.
+Status copy_short(void* device, void* host, std::size_t nbytes, bool up) {
+  if (Settings::get().is_on.load(std::memory_order_relaxed) && is_short_for_bounce(nbytes, up) &&
+      is_pageable(host))
+    if (const std::optional<Status> status = copy_by_bounce(device, host, nbytes, up))
+      return *status;
+  return plain_copy(device, host, nbytes, up);
+}
+
 Status transfer(void* device, void* host, std::size_t nbytes, bool up) {
   if (!enter_runtime()) return refused_status();
-  if (nbytes && Capture::current()) return refusal_to_wait();
-  if (nbytes < Settings::get().simple_below.load(std::memory_order_relaxed) || nbytes == 0)
-    return plain_copy(device, host, nbytes, up);
+  if (nbytes == 0) return plain_copy(device, host, nbytes, up);
+  if (Capture::current()) return refusal_to_wait();
+  const Settings& settings = Settings::get();
+  if (nbytes < (up ? settings.short_up : settings.short_down).load(std::memory_order_relaxed))
+    return copy_short(device, host, nbytes, up);
   const Layout bytes({Index(nbytes)}, 1);
   return Transfer{static_cast<char*>(device), bytes, static_cast<char*>(host), bytes, up}.run();
 }
@@ -186,6 +238,25 @@ Status transfer(void* device, const Layout& dense, void* host, const Layout& lay
   if (!enter_runtime()) return refused_status();
   if (Capture::current()) return refusal_to_wait();
   return Transfer{static_cast<char*>(device), dense, static_cast<char*>(host), layout, up}.run();
+}
+
+Status transfer_rows(void* device, std::size_t device_pitch, void* host, std::size_t host_pitch,
+                     std::size_t width, std::size_t count, bool up) {
+  if (!enter_runtime()) return refused_status();
+  if (Capture::current()) return refusal_to_wait();
+  const auto longest = std::size_t(INT64_MAX) / std::max<std::size_t>(count, 1);
+  const bool is_valid = width && count && width <= device_pitch && width <= host_pitch &&
+                        device_pitch <= longest && host_pitch <= longest;
+  if (!is_valid)  // nothing to copy, or an error that the runtime reports
+    return up ? cudaMemcpy2D(device, device_pitch, host, host_pitch, width, count,
+                             cudaMemcpyHostToDevice)
+              : cudaMemcpy2D(host, host_pitch, device, device_pitch, width, count,
+                             cudaMemcpyDeviceToHost);
+  const Layout dense({Index(count), Index(width)}, 1),
+      layout({Index(count), Index(width)}, {Index(host_pitch), 1}, 1);
+  return Transfer{static_cast<char*>(device), dense, static_cast<char*>(host), layout, up,
+                  {width, device_pitch}}
+      .run_pitched();
 }
 
 Status with_idle_recorded(const Status& downloaded) {
@@ -206,7 +277,9 @@ void set_transfer_settings(const TransferSettings& wanted) {
   {
     const std::lock_guard<std::mutex> hold(settings.lock);
     settings.now = wanted;
-    settings.simple_below = settings.simple();
+    settings.short_up = settings.short_below(true);
+    settings.short_down = settings.short_below(false);
+    settings.is_on = wanted.threshold != never;
   }
   release_other_rings(wanted);
 }
@@ -220,12 +293,62 @@ Status download(void* host, const void* device, std::size_t nbytes) {
   return nbytes ? with_idle_recorded(status) : status;
 }
 
+Status upload_rows(void* device, std::size_t device_pitch, const void* host, std::size_t host_pitch,
+                   std::size_t width, std::size_t count) {
+  return transfer_rows(device, device_pitch, const_cast<void*>(host), host_pitch, width, count,
+                       true);
+}
+
+Status download_rows(void* host, std::size_t host_pitch, const void* device,
+                     std::size_t device_pitch, std::size_t width, std::size_t count) {
+  return with_idle_recorded(transfer_rows(const_cast<void*>(device), device_pitch, host, host_pitch,
+                                          width, count, false));
+}
+
 Status upload(void* device, const Layout& dense, const void* host, const Layout& layout) {
   return transfer(device, dense, const_cast<void*>(host), layout, true);
 }
 
 Status download(void* host, const Layout& layout, const void* device, const Layout& dense) {
   return with_idle_recorded(transfer(const_cast<void*>(device), dense, host, layout, false));
+}
+
+namespace {
+
+// Return the kind of a copy whose kind the runtime would find out, if it is between host and
+// device.
+cudaMemcpyKind known_kind(const void* dst, const void* src, cudaMemcpyKind kind) {
+  if (kind != cudaMemcpyDefault || !Settings::get().is_on) return kind;
+  const auto type = [](const void* address) {
+    cudaPointerAttributes found{};
+    if (cudaPointerGetAttributes(&found, address)) (void)cudaGetLastError();
+    return found.type;
+  };
+  const auto to = type(dst), from = type(src);
+  if (to == cudaMemoryTypeDevice && from == cudaMemoryTypeUnregistered)
+    return cudaMemcpyHostToDevice;
+  if (to == cudaMemoryTypeUnregistered && from == cudaMemoryTypeDevice)
+    return cudaMemcpyDeviceToHost;
+  return kind;
+}
+
+}  // namespace
+
+Status copy_blocking(void* dst, const void* src, std::size_t nbytes, cudaMemcpyKind kind) {
+  switch (known_kind(dst, src, kind)) {
+    case cudaMemcpyHostToDevice: return upload(dst, src, nbytes);
+    case cudaMemcpyDeviceToHost: return download(dst, src, nbytes);
+    default: return cudaMemcpy(dst, src, nbytes, kind);
+  }
+}
+
+Status copy_rows_blocking(void* dst, std::size_t dst_pitch, const void* src, std::size_t src_pitch,
+                          std::size_t width, std::size_t count, cudaMemcpyKind kind) {
+  switch (known_kind(dst, src, kind)) {
+    case cudaMemcpyHostToDevice: return upload_rows(dst, dst_pitch, src, src_pitch, width, count);
+    case cudaMemcpyDeviceToHost: return download_rows(dst, dst_pitch, src, src_pitch, width, count);
+    default: return cudaMemcpy2D(dst, dst_pitch, src, src_pitch, width, count, kind);
+  }
 }
 
 Status copy_elements(void* dst, const Layout& dst_layout, const void* src, const Layout& src_layout,

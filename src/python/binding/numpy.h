@@ -49,6 +49,18 @@ class dtype : public py::object {
   const Head* head() const { return reinterpret_cast<const Head*>(ptr()); }
 };
 
+// Functions that allocate the memory of arrays: the structure of NumPy's ABI for them. The arrays
+// use it as long as they live.
+struct Allocator {
+  char name[127];
+  std::uint8_t version;
+  void* context;
+  void* (*malloc)(void* context, std::size_t nbytes);
+  void* (*calloc)(void* context, std::size_t count, std::size_t nbytes);
+  void* (*realloc)(void* context, void* block, std::size_t nbytes);
+  void (*free)(void* context, void* block, std::size_t nbytes);
+};
+
 class array : public py::object {
  public:
   PYBIND11_OBJECT(array, py::object, is_array)
@@ -56,6 +68,11 @@ class array : public py::object {
   // order.
   array(const dtype& type, const std::vector<py::ssize_t>& shape,
         const std::vector<py::ssize_t>& strides = {}, void* start = nullptr, py::handle owner = {});
+  // Array in new memory of the allocator, which must exist until the process ends. Before NumPy
+  // 1.22, the memory is NumPy's own.
+  static array allocated_by(const Allocator& allocator, const np::dtype& type,
+                            const std::vector<py::ssize_t>& shape,
+                            const std::vector<py::ssize_t>& strides);
 
   py::ssize_t ndim() const { return fields()->ndim; }
   py::ssize_t shape(py::ssize_t axis) const { return fields()->shape[axis]; }

@@ -4,7 +4,10 @@
 // array's own order and direction.
 #include "python/operations/copies.h"
 
+#include <cstring>
+
 #include "PyGPU/runtime/copy_plan.h"
+#include "PyGPU/runtime/host_blocks.h"
 #include "python/launch/specializations.h"
 #include "python/operations/map.h"
 #include "python/value/fields.h"
@@ -40,6 +43,29 @@ py::object new_pagelocked(const GPUArray& gpu) {
   if (!start) return {};
   return np::array(py::reinterpret_borrow<np::dtype>(gpu.dtype), lengths(image.layout.shape()),
                    lengths(image.layout.strides()), start + image.offset, owner);
+}
+
+// Memory of large results, kept for the next results.
+const np::Allocator kept_blocks{
+    "PyGPU",
+    1,
+    nullptr,
+    [](void*, std::size_t nbytes) { return host_blocks::take(nbytes); },
+    [](void*, std::size_t count, std::size_t nbytes) -> void* {
+      std::size_t all = 0;
+      if (__builtin_mul_overflow(count, nbytes, &all)) return nullptr;
+      void* const block = host_blocks::take(all);
+      return block ? std::memset(block, 0, all) : nullptr;
+    },
+    [](void*, void* block, std::size_t nbytes) { return host_blocks::retake(block, nbytes); },
+    [](void*, void* block, std::size_t) { host_blocks::give(block); }};
+
+np::array new_result(const GPUArray& gpu) {
+  const Layout fresh = gpu.layout().k_order();
+  const auto dtype = py::reinterpret_borrow<np::dtype>(gpu.dtype);
+  const Lengths shape = lengths(fresh.shape()), strides = lengths(fresh.strides());
+  if (fresh.nbytes() < host_blocks::kept_from) return np::array(dtype, shape, strides);
+  return np::array::allocated_by(kept_blocks, dtype, shape, strides);
 }
 
 Axes shape_of(const np::array& array) {
@@ -251,11 +277,7 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
   };
   if (out.is_none()) {
     py::object made = pagelocked ? new_pagelocked(array) : py::object();
-    if (!made) {
-      const Layout fresh = array.layout().k_order();
-      made = np::array(py::reinterpret_borrow<np::dtype>(array.dtype), lengths(fresh.shape()),
-                       lengths(fresh.strides()));
-    }
+    if (!made) made = new_result(array);
     auto host = py::reinterpret_borrow<np::array>(made);
     fill(host);
     return made;

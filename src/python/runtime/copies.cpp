@@ -2,6 +2,7 @@
 // copy past its end is refused before the runtime is called.
 #include "PyGPU/runtime/graph.h"
 #include "PyGPU/runtime/peers.h"
+#include "PyGPU/runtime/transfer.h"
 #include "python/binders.h"
 #include "python/runtime/call.h"
 #include "python/runtime/copies_docs.h"
@@ -50,20 +51,20 @@ Status copy_bytes(MemoryObject dst, MemoryObject src, std::size_t count, int num
   const auto kind = cudaMemcpyKind(number);
   return copy(dst, count, src, count, number, stream,
               [=](void* to, const void* from, cudaStream_t queue, bool waits) {
-                return waits ? cudaMemcpy(to, from, count, kind)
-                             : cudaMemcpyAsync(to, from, count, kind, queue);
+                if (waits) return copy_blocking(to, from, count, kind);
+                return Status(cudaMemcpyAsync(to, from, count, kind, queue));
               });
 }
 
 Status copy_rows(MemoryObject dst, std::size_t dpitch, MemoryObject src, std::size_t spitch,
                  std::size_t width, std::size_t height, int number, const StreamRef* stream) {
   const auto kind = cudaMemcpyKind(number);
-  return copy(dst, span(dpitch, width, height), src, span(spitch, width, height), number, stream,
-              [=](void* to, const void* from, cudaStream_t queue, bool waits) {
-                return waits ? cudaMemcpy2D(to, dpitch, from, spitch, width, height, kind)
-                             : cudaMemcpy2DAsync(to, dpitch, from, spitch, width, height, kind,
-                                                 queue);
-              });
+  return copy(
+      dst, span(dpitch, width, height), src, span(spitch, width, height), number, stream,
+      [=](void* to, const void* from, cudaStream_t queue, bool waits) {
+        if (waits) return copy_rows_blocking(to, dpitch, from, spitch, width, height, kind);
+        return Status(cudaMemcpy2DAsync(to, dpitch, from, spitch, width, height, kind, queue));
+      });
 }
 
 // Fill by `set(address, stream, waits)`, whose arguments are those of `move` above.

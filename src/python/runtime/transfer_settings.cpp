@@ -1,4 +1,5 @@
 // Settings of transfers, and the watcher of long transfers: it handles signals and shows progress.
+#include "PyGPU/runtime/host_blocks.h"
 #include "PyGPU/runtime/transfer.h"
 #include "PyGPU/runtime/transfer_watch.h"
 #include "python/binding/hooks.h"
@@ -82,6 +83,15 @@ void bind_transfer_settings(module_& m) {
       },
       "Replace the settings of later transfers.",
       {{"threads"}, {"chunk_bytes"}, {"chunks"}, {"threshold"}, {"shown"}});
+  def(
+      m, "_result_memory",
+      [] {
+        const host_blocks::Bytes now = host_blocks::count();
+        return py::make_tuple(to_python(now.in_use), to_python(now.kept), to_python(now.limit));
+      },
+      "Return the bytes of host memory that large results use, that are kept, and the limit.");
+  def(m, "_set_result_cache", &host_blocks::set_limit,
+      "Set how many bytes of host memory are kept for later results.", {{"nbytes"}});
 }
 
 }  // namespace PyGPU::python

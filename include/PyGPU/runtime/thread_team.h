@@ -1,0 +1,62 @@
+// Team of threads that help the calling thread with short work.
+//
+// The threads stay between runs. After a run, a thread watches for the next one for 50 us, so that
+// runs in a row start within a microsecond or two; then it sleeps and uses no processor time.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace PyGPU {
+
+// Tell the processor that this thread waits in a loop.
+inline void relax_processor() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+class ThreadTeam {
+ public:
+  using Work = std::function<void(unsigned number)>;
+
+  // `begin` runs once in each new thread.
+  explicit ThreadTeam(std::function<void()> begin) : begin_(std::move(begin)) {}
+  ThreadTeam(const ThreadTeam&) = delete;
+  ~ThreadTeam();
+
+  // Call `work(0)` in this thread and `work(1)` to `work(count - 1)` in the team's. Returns when
+  // all calls have returned, and rethrows an exception of work(0); the others must not throw. A
+  // thread that has not begun when work(0) returns does not begin: whatever it would have done must
+  // then have been done by the others. Only one thread at a time may call this.
+  void run(unsigned count, const Work& work);
+
+ private:
+  struct Member {
+    std::atomic<unsigned> turn{0};  // number of the last run to take part in
+    std::atomic<bool> sleeps{false};
+    std::mutex lock;
+    std::condition_variable wakes;
+    std::thread thread;
+  };
+
+  void start(unsigned count);
+  void live(unsigned number, Member& self, unsigned seen);
+  void call(Member& member, unsigned turn);
+  void finish();
+
+  const std::function<void()> begin_;
+  std::deque<Member> members_;  // the first is number 1
+  unsigned turn_ = 0;
+  std::atomic<const Work*> work_{nullptr};
+  std::atomic<unsigned> count_{0}, inside_{0};
+  std::atomic<bool> ends_{false};
+};
+
+}  // namespace PyGPU

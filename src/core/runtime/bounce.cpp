@@ -1,0 +1,65 @@
+// The page-locked block of each device. See bounce.h.
+#include "PyGPU/runtime/bounce.h"
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+
+#include "PyGPU/runtime/memory.h"
+#include "PyGPU/runtime/streaming_copy.h"
+
+namespace PyGPU {
+namespace {
+
+// Sizes measured on H100 and H200, as in plan_staging().
+constexpr std::size_t least_up = 48 << 10, most_up = 80 << 10;
+
+// Making a block takes as long as a hundred copies.
+constexpr unsigned copies_before = 32;
+
+struct Place {
+  std::atomic<Memory*> block{nullptr};          // null while a thread uses it
+  std::atomic<unsigned> copies{0}, made_in{0};  // epoch of the device in which it was made
+};
+
+Place& place_of(int device) {
+  static Place* const all = new Place[max_devices];  // outlives the runtime, so it is never freed
+  return all[device];
+}
+
+// Return the block for this thread's use, or null.
+std::unique_ptr<Memory> take_block(Place& place, int device) {
+  std::unique_ptr<Memory> block(place.block.exchange(nullptr));
+  const unsigned epoch = device_epoch(device);
+  if (block && block->get().epoch == epoch) return block;
+  if (place.made_in == epoch || ++place.copies < copies_before) return nullptr;
+  place.made_in = epoch;
+  block = std::make_unique<Memory>();
+  if (!take_memory(*block, MemoryKind::pinned, longest_bounce).failed()) return block;
+  (void)cudaGetLastError();
+  return nullptr;
+}
+
+}  // namespace
+
+bool is_short_for_bounce(std::size_t nbytes, bool up) {
+  return up ? nbytes >= least_up && nbytes <= most_up : nbytes <= longest_bounce;
+}
+
+std::optional<Status> copy_by_bounce(void* device, void* host, std::size_t nbytes, bool up) {
+  int current = 0;
+  if (!is_only_device() && cudaGetDevice(&current)) return {};
+  if (!is_device_number(current)) return {};
+  Place& place = place_of(current);
+  std::unique_ptr<Memory> block = take_block(place, current);
+  if (!block) return {};
+  auto* const between = static_cast<char*>(block->get().address);
+  if (up) copy_past_cache(between, static_cast<const char*>(host), nbytes);
+  const cudaError_t error = up ? cudaMemcpy(device, between, nbytes, cudaMemcpyHostToDevice)
+                               : cudaMemcpy(between, device, nbytes, cudaMemcpyDeviceToHost);
+  if (!up && !error) std::memcpy(host, between, nbytes);
+  delete place.block.exchange(block.release());  // null, unless the device was reset meanwhile
+  return error;
+}
+
+}  // namespace PyGPU

@@ -1,0 +1,113 @@
+// Waking, working and sleeping of the threads of a team. See thread_team.h.
+#include "PyGPU/runtime/thread_team.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <chrono>
+#include <system_error>
+
+namespace PyGPU {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::microseconds watches_for{50}, pause_between_looks{20};
+
+// Signals are for the program's own threads.
+class NoSignals {
+ public:
+  NoSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+// Look for `found` until it is true or the time is over.
+template <class Found>
+bool watch(Found found) {
+  const auto end = Clock::now() + watches_for;
+  for (unsigned looks = 1;; ++looks) {
+    if (found()) return true;
+    relax_processor();
+    if (looks % 16 == 0 && Clock::now() > end) return false;
+  }
+}
+
+}  // namespace
+
+ThreadTeam::~ThreadTeam() {
+  ends_ = true;
+  ++turn_;
+  for (Member& member : members_) call(member, turn_);
+  for (Member& member : members_) member.thread.join();
+}
+
+void ThreadTeam::start(unsigned count) {
+  const NoSignals blocked;
+  while (members_.size() + 1 < count) {
+    Member& member = members_.emplace_back();
+    member.turn = turn_;
+    const auto number = unsigned(members_.size());
+    try {
+      member.thread =
+          std::thread([this, number, &member, turn = turn_] { live(number, member, turn); });
+    } catch (const std::system_error&) {  // no more threads: use those that there are
+      members_.pop_back();
+      return;
+    }
+  }
+}
+
+void ThreadTeam::live(unsigned number, Member& self, unsigned seen) {
+  begin_();
+  for (;;) {
+    const auto called = [&] { return self.turn != seen; };
+    if (!watch(called)) {
+      std::unique_lock<std::mutex> hold(self.lock);
+      self.sleeps = true;
+      self.wakes.wait(hold, called);
+      self.sleeps = false;
+    }
+    if (ends_) return;
+    seen = self.turn;
+    ++inside_;  // before `work_` is read: finish() waits for whoever may have read it
+    if (const Work* const work = work_; work && number < count_) (*work)(number);
+    --inside_;
+  }
+}
+
+void ThreadTeam::call(Member& member, unsigned turn) {
+  member.turn = turn;
+  if (!member.sleeps) return;
+  // Without the lock, the call could come between the thread's last look and its sleep.
+  { const std::lock_guard<std::mutex> hold(member.lock); }
+  member.wakes.notify_one();
+}
+
+void ThreadTeam::finish() {
+  work_ = nullptr;
+  const auto done = [this] { return inside_ == 0; };
+  while (!watch(done)) std::this_thread::sleep_for(pause_between_looks);
+}
+
+void ThreadTeam::run(unsigned count, const Work& work) {
+  if (count > 1) start(count);
+  count_ = count;
+  work_ = &work;
+  ++turn_;
+  for (unsigned i = 1; i < count && i <= members_.size(); ++i) call(members_[i - 1], turn_);
+  try {
+    work(0);
+  } catch (...) {
+    finish();
+    throw;
+  }
+  finish();
+}
+
+}  // namespace PyGPU
