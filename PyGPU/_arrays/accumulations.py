@@ -16,7 +16,7 @@ from PyGPU._arrays.functions import apply, into, where
 from PyGPU._arrays.joining import in_c_order, plain
 from PyGPU._driver import Program
 from PyGPU._kernels import accumulated, axis_scan, reduced_dtype
-from PyGPU._runtime import beside_first, capabilities, core, hooks, require_array, state
+from PyGPU._runtime import capabilities, core, hooks, on_device_of_first, require_array, state
 
 if TYPE_CHECKING:
     from PyGPU._types import Block, DType, DTypeLike, Grid, Int, Launch
@@ -129,7 +129,8 @@ def _accumulated(
     asked = None if dtype is None else np.dtype(dtype)
     ndim = a.ndim
     if axis is not None:
-        axis = core._axis_index(axis, ndim or 1)  # NumPy accepts axis 0 of arrays without axes
+        # NumPy accepts axis 0 of a zero-dimensional array.
+        axis = core._axis_index(axis, ndim or 1)
     if (axis is not None and ndim > 1) or (ndim == 1 and a.size <= _FEW):
         made = _along(name, a, axis or 0, asked)
     else:
@@ -141,7 +142,7 @@ def _accumulated(
     return into(out, made)
 
 
-@beside_first
+@on_device_of_first
 def cumsum(
     a: core.GPUArray,
     axis: Int | None = None,
@@ -151,7 +152,7 @@ def cumsum(
     return _accumulated("cumsum", a, axis, dtype, out)
 
 
-@beside_first
+@on_device_of_first
 def cumprod(
     a: core.GPUArray,
     axis: Int | None = None,
@@ -161,7 +162,7 @@ def cumprod(
     return _accumulated("cumprod", a, axis, dtype, out)
 
 
-@beside_first
+@on_device_of_first
 def nancumsum(
     a: core.GPUArray,
     axis: Int | None = None,
@@ -171,7 +172,7 @@ def nancumsum(
     return _accumulated("nancumsum", a, axis, dtype, out)
 
 
-@beside_first
+@on_device_of_first
 def nancumprod(
     a: core.GPUArray,
     axis: Int | None = None,
@@ -181,7 +182,7 @@ def nancumprod(
     return _accumulated("nancumprod", a, axis, dtype, out)
 
 
-#: NumPy's functions, and the functions here that implement them.
+#: Map each NumPy function to its implementation.
 FUNCTIONS = {
     getattr(np, function.__name__): function
     for function in (cumsum, cumprod, nancumsum, nancumprod)

@@ -1,7 +1,7 @@
 """Elementwise functions of GPUArrays: NumPy's functions by name, and those of PyGPU.gpuarray.
 
 Operands are numbers, and arrays whose shapes broadcast. Python's numbers are weak, as in NumPy;
-NumPy's scalars and ndarrays without axes count as arrays.
+NumPy's scalars and zero-dimensional ndarrays count as arrays.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def kind_of(operand: object) -> Kind:
     if isinstance(operand, (np.generic, np.ndarray)) and operand.dtype in _DTYPES:
         return operand.dtype
     if isinstance(operand, tracing.Number):
-        return kind_of(operand.now)
+        return kind_of(operand.traced_value)
     if isinstance(operand, (int, float, complex)) and not isinstance(operand, np.generic):
         return np.asarray(operand).dtype
     raise TypeError(f"expected arrays and numbers, got {operand!r}")

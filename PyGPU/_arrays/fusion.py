@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._arrays.functions import kind_of
-from PyGPU._arrays.programs import MOST_OPERANDS, MOST_RESULTS, Program
+from PyGPU._arrays.programs import MAX_OPERANDS, MAX_RESULTS, Program
 from PyGPU._arrays.symbols import Scalar, Symbol
 from PyGPU._arrays.tracing import (
     Result,
@@ -132,12 +132,12 @@ class Fused:
             trace.close()
         is_several = type(answer) in (tuple, list)
         results = [self._result(trace, one) for one in (answer if is_several else (answer,))]
-        if not 0 < len(results) <= MOST_RESULTS:
-            raise self._wrong(f"{len(results)} results: expected 1 to {MOST_RESULTS}")
+        if not 0 < len(results) <= MAX_RESULTS:
+            raise self._wrong(f"{len(results)} results: expected 1 to {MAX_RESULTS}")
         program = Program(trace, results, type(answer) if is_several else None)
-        if program.most_operands > MOST_OPERANDS:
+        if program.max_operands > MAX_OPERANDS:
             raise self._wrong(
-                f"{program.most_operands} arrays and numbers: a kernel takes {MOST_OPERANDS}; "
+                f"{program.max_operands} arrays and numbers: a kernel takes {MAX_OPERANDS}; "
                 "fuse the function in parts"
             )
         self._programs.put(key, program)
@@ -153,7 +153,7 @@ class Fused:
         if isinstance(answer, Scalar) or type(answer) in _NUMBERS:
             raise self._wrong("a result depends on no array: compute it outside of the function")
         raise self._wrong(
-            f"expected an array, or a tuple of up to {MOST_RESULTS}, as the result, got {answer!r}"
+            f"expected an array, or a tuple of up to {MAX_RESULTS}, as the result, got {answer!r}"
         )
 
     def _wrong(self, text: str) -> errors.TraceError:
@@ -217,7 +217,7 @@ def _is_traced(argument: object) -> bool:
 
 
 def fuse(function: Callable[..., Any] | None = None) -> Callable[..., Any]:
-    """Compile a function of arrays, which works element by element, into one kernel.
+    """Compile an element-wise function of arrays into one kernel.
 
     The function is called once for each combination of its arguments' types, with objects that
     record its operators and calls of NumPy's and PyGPU's functions. The fused function returns the
@@ -239,8 +239,8 @@ def fuse(function: Callable[..., Any] | None = None) -> Callable[..., Any]:
     Raises
     ------
     TraceError
-        At a call, with the line: an operation does not work element by element, or depends on the
-        value of an element (``if a > 0``).
+        At a call, with the line: an operation is not element-wise, or depends on the value of an
+        element (``if a > 0``).
     TypeError
         `function` is not callable, or has itself a parameter `out` or `stream`.
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from PyGPU._arrays import select
 from PyGPU._arrays.index_copies import Index, checked, gather
-from PyGPU._runtime import beside_first, core
+from PyGPU._runtime import core, on_device_of_first
 
 _MOST_INT32 = 1 << 31
 
@@ -211,7 +211,7 @@ def _rows(array: core.GPUArray, key: Any) -> core.GPUArray | None:
     return None if found is NotImplemented else found
 
 
-@beside_first
+@on_device_of_first
 def get_item(array: core.GPUArray, key: Any) -> core.GPUArray:
     """Return ``array[key]``: a copy if the key contains masks or index arrays, else a view.
 
@@ -283,7 +283,7 @@ def _strides_over(shape: Sequence[int], value: core.GPUArray) -> tuple[int, ...]
     return _broadcast_strides(value.strides[extra:], own, shape)
 
 
-@beside_first
+@on_device_of_first
 def set_item(array: core.GPUArray, key: Any, value: Any) -> None:
     """Assign ``array[key] = value``, for the keys of :func:`get_item`.
 

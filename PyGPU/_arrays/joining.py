@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from PyGPU._arrays.index_copies import copy_in_c_order
-from PyGPU._runtime import beside_first, core, require_array
+from PyGPU._runtime import core, on_device_of_first, require_array
 
 if TYPE_CHECKING:
     from PyGPU._types import AllocatorLike, Int, Shape, StreamLike
@@ -165,7 +165,7 @@ def reshape(a: core.GPUArray, *shape: Shape, order: str = "C") -> core.GPUArray:
     return a.reshape(*shape, order=order)
 
 
-@beside_first
+@on_device_of_first
 def reverse(self: core.GPUArray, stream: StreamLike = None) -> core.GPUArray:
     """Return a new array with the elements in reverse order along every axis.
 

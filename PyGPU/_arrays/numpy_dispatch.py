@@ -7,7 +7,7 @@ implemented raises TypeError; no array is silently copied to the host.
 results of ``numpy.float32(2) * a`` and of ``numpy.multiply`` agree: the dtype of NumPy's scalar
 takes part in promotion in both. Comparisons differ: comparison operators return the operands'
 dtype, and ufuncs return bool. Before NumPy calls the ufunc of a comparison operator, it converts a
-scalar on the left to an array without axes. Such an array identifies an operator, because NumPy
+scalar on the left to a zero-dimensional array. Such an array identifies an operator, because NumPy
 creates it in no other case.
 """
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 GPUArray = core.GPUArray
 
-#: NumPy's functions, and the functions that implement them.
+#: Map each NumPy function to its implementation.
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     **numpy_functions.FUNCTIONS,
     **numpy_reductions.FUNCTIONS,

@@ -165,7 +165,7 @@ def ravel_multi_index(
     return flat
 
 
-#: NumPy's functions, and the functions here that implement them.
+#: Map each NumPy function to its implementation.
 FUNCTIONS = {
     getattr(np, function.__name__): function
     for function in (
