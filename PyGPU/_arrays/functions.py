@@ -57,7 +57,7 @@ def magnitude(dtype: DType) -> DType:
 
 
 def _fitting(operand: Any, dtype: DType) -> Any:
-    """Convert a number that is computed with as bool to bool; return all else unchanged."""
+    """Convert a number to bool if `dtype` is bool; return other operands unchanged."""
     return operand if dtype != _BOOL or isinstance(operand, GPUArray) else bool(operand)
 
 
@@ -133,14 +133,14 @@ def run(
 
 
 def into(out: GPUArray, array: GPUArray) -> GPUArray:
-    """Copy an array into `out`, cast as numpy.can_cast's "same_kind" allows, and return `out`."""
+    """Copy an array into `out`, cast by NumPy's "same_kind" rule, and return `out`."""
     return run("copy", (array,), (array.dtype,), (array.dtype,), out)
 
 
 def typed(
     name: str, operands: tuple[Any, ...], dtype: DType | None = None, casting: Casting = "same_kind"
 ) -> tuple[tuple[Any, ...], DTypes, DTypes]:
-    """Return (operands, compute, results), as :func:`run` needs them, of a NumPy function."""
+    """Return the operands, compute dtypes and result dtypes of a NumPy function for :func:`run`."""
     try:
         return operands, *promoted(name, tuple(map(kind_of, operands)), dtype, casting)
     except OverflowError:

@@ -24,8 +24,8 @@ from PyGPU._arrays.tracing import (
     Result,
     Trace,
     error_at_current_line,
+    error_at_line,
     error_at_users_line,
-    located,
 )
 from PyGPU._runtime import core, errors
 
@@ -124,10 +124,10 @@ class Fused:
         except (TypeError, AttributeError) as error:
             # Errors name the object without the attribute from Python 3.10 on.
             is_ours = type(error) is TypeError or isinstance(getattr(error, "obj", None), Symbol)
-            located = error_at_users_line(error) if is_ours else None
-            if located is None:
+            trace_error = error_at_users_line(error) if is_ours else None
+            if trace_error is None:
                 raise
-            raise located from error
+            raise trace_error from error
         finally:
             trace.close()
         is_several = type(answer) in (tuple, list)
@@ -159,7 +159,7 @@ class Fused:
     def _wrong(self, text: str) -> errors.TraceError:
         """Make the TraceError for the whole function."""
         code = getattr(inspect.unwrap(self), "__code__", None)
-        return located(text, code, code.co_firstlineno) if code else errors.TraceError(text)
+        return error_at_line(text, code, code.co_firstlineno) if code else errors.TraceError(text)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)

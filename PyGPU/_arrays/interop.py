@@ -283,8 +283,8 @@ def _from_interface(x: object, interface: Mapping[str, Any], stream: StreamLike)
     producer = interface.get("stream") if _version(interface) >= 3 else None
     if producer == 0:
         raise ValueError(
-            "asarray: stream 0 in __cuda_array_interface__ is ambiguous; 1 is the legacy default "
-            "stream, 2 the per-thread one"
+            "asarray: stream 0 in __cuda_array_interface__ is ambiguous; pass 1 for the legacy "
+            "default stream, 2 for the per-thread default stream"
         )
     strides, wait = interface.get("strides"), producer != _LEGACY
     array = core._borrow_memory(x, address, interface["shape"], strides, _dtype(interface), wait)

@@ -270,7 +270,7 @@ def _variance_where(
 def _variance(name: str, skips_nan: bool) -> Callable[..., core.GPUArray]:
     """Return a function with the signature of numpy.var that computes a variance or its root.
 
-    The name "std" stands for the root, the standard deviation. With `skips_nan`, NaN is ignored.
+    `name` is "var" or "std". With `skips_nan`, NaN is ignored.
     """
 
     @on_device_of_first

@@ -79,7 +79,7 @@ def variance(
     a = a.astype(np.result_type(a.dtype, compute, np.complex64))
     mean = reductions.mean(a, axis=axis, keepdims=True)
     total = reductions.sum(squares(a, mean), real, axis=axis, keepdims=keepdims)
-    # As in NumPy, division by 0 returns NaN or an infinity.
+    # Division by 0 returns NaN or an infinity, as in NumPy.
     result = apply("divide", total, max(0, count - ddof), out=total)
     if dtype is not None and compute.kind == "c":  # NumPy's variance is complex only on request
         real = reduced_dtype(getattr(np, name), a.dtype, compute)

@@ -32,16 +32,17 @@ MAX_STEPS = 512
 
 
 def _is_ours(frame: FrameType) -> bool:
+    """Test whether the code of a frame belongs to PyGPU or NumPy."""
     package = frame.f_globals.get("__name__", "").partition(".")[0]
     return package in ("PyGPU", "numpy")
 
 
 def trace_error(text: str, frame: FrameType) -> errors.TraceError:
     """Make the TraceError that names the current line of a frame."""
-    return located(text, frame.f_code, frame.f_lineno)
+    return error_at_line(text, frame.f_code, frame.f_lineno)
 
 
-def located(text: str, code: CodeType, line: int) -> errors.TraceError:
+def error_at_line(text: str, code: CodeType, line: int) -> errors.TraceError:
     """Make the TraceError that names a line of a code object."""
     source_line = linecache.getline(code.co_filename, line).strip()
     location = f'\n  File "{code.co_filename}", line {line}, in {code.co_name}'
@@ -74,7 +75,7 @@ def error_at_users_line(error: BaseException) -> errors.TraceError | None:
     text = str(error).replace("'Symbol' object", "'GPUArray' object")
     if text.startswith("this object was not made"):  # C++ tried to use a traced array's memory
         text = "a function that is not element-wise, or reads the elements, cannot be traced"
-    return located(text, found.tb_frame.f_code, found.tb_lineno)
+    return error_at_line(text, found.tb_frame.f_code, found.tb_lineno)
 
 
 class Traced:
@@ -131,9 +132,9 @@ class Step(NamedTuple):
 
 
 class Condition(NamedTuple):
-    """The trace is valid only for calls in which `function(value)` equals `expected`."""
+    """A condition on a call: ``function(value)`` equals `expected`."""
 
-    slot: int
+    slot: int  # index of the value
     function: Callable[[Any], object]
     expected: object
 
@@ -187,10 +188,10 @@ class Trace:
         self._is_open = True
         self.given = tuple(values)
         self.steps: list[Step] = []
-        # For each value after the arguments, the function that computes it and its operands' slots.
+        # Functions that compute the values after the arguments, and the slots of their operands.
         self.computed: list[tuple[Callable[..., Any], tuple[int, ...]]] = []
         self.conditions: dict[tuple[int, Callable[..., Any], str], Condition] = {}
-        self._known: dict[Step, int] = {}
+        self._step_indices: dict[Step, int] = {}
         self._values = list(values)
 
     def close(self) -> None:
@@ -198,7 +199,7 @@ class Trace:
         self._is_open, self.given, self._values = False, (), []
 
     def result(self, symbol: Any) -> Result:
-        """Return the step's result that a returned array represents; copy a returned argument."""
+        """Return the Result that a returned array represents. A returned argument is copied."""
         source: Argument | Result = self._operand(symbol, symbol.dtype, False)
         if not isinstance(source, Argument):
             return source
@@ -221,9 +222,9 @@ class Trace:
         slots = tuple([self._slot(one) for one in operands])
         value = function(*[self._values[slot] for slot in slots])
         if isinstance(value, tuple):
-            whole = self._number(self, self._append(function, slots, value), value)
+            container = self._number(self, self._append(function, slots, value), value)
             parts = [operator.itemgetter(k) for k in range(len(value))]
-            return tuple([self.compute(part, whole) for part in parts])
+            return tuple([self.compute(part, container) for part in parts])
         if not isinstance(value, (int, float, complex, np.generic)):
             raise error_at_current_line(
                 f"expected a number, got {type(value).__name__}: compute it before the call"
@@ -295,7 +296,7 @@ class Trace:
             [self._operand(one, dtype, as_numbers) for one, dtype in zip(operands, compute)]
         )
         step = Step(name, operands, tuple(compute), tuple(results))
-        number = self._known.setdefault(step, len(self.steps))
+        number = self._step_indices.setdefault(step, len(self.steps))
         if number == len(self.steps):
             self.steps.append(step)
             if number == MAX_STEPS:
