@@ -59,9 +59,9 @@ def _disjoint_index(indices: Array, targets: Sequence[core.GPUArray], stream: St
     return indices if isinstance(indices, np.ndarray) else _disjoint([indices], targets, stream)[0]
 
 
-def _flat(array: core.GPUArray, indices: core.GPUArray, **more: Any) -> Index:
+def _flat(array: core.GPUArray, indices: core.GPUArray, **options: Any) -> Index:
     """Make an Index into all elements of an array."""
-    return Index(indices, indices.strides, array.shape, array.strides, **more)
+    return Index(indices, indices.strides, array.shape, array.strides, **options)
 
 
 def take(
