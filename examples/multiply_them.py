@@ -1,4 +1,4 @@
-"""Multiply two vectors, then two matrices of 20 x 10, element by element."""
+"""Multiply two vectors, then two matrices of 20 x 10, element-wise."""
 
 import numpy as np
 

@@ -77,7 +77,7 @@ class Both:
         if refused:
             raise Mismatch(f"{step.text}: NumPy raises {type(refused).__name__}: {refused}")
         expected = self.theirs[step.target]
-        if not isinstance(expected, np.ndarray):  # NumPy's scalars are our arrays without axes
+        if not isinstance(expected, np.ndarray):  # NumPy's scalars are our zero-dimensional arrays
             expected = self.theirs[step.target] = np.asarray(expected)
         got = self.ours[step.target].get()
         if reason := difference(got, expected, step.ulps, scale):
@@ -221,7 +221,7 @@ def main(arguments=None):
     parser.add_argument("--most", type=int, default=None, help="stop after so many programs")
     asked = parser.parse_args(arguments)
     if np.lib.NumpyVersion(np.__version__) < "2.0.0":
-        parser.error("NumPy 1 promotes by the values of arrays without axes: NumPy 2 is needed")
+        parser.error("NumPy 1 promotes by the values of zero-dimensional arrays: NumPy 2 is needed")
     seed = random.SystemRandom().randrange(10**9) if asked.seed is None else asked.seed
     print(f"seed {seed}, target {PyGPU.target}, NumPy {np.__version__}", flush=True)
     with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -14,7 +14,7 @@ import PyGPU
 from PyGPU import curandom, gpuarray
 from PyGPU._arrays.functions import UFUNCS
 from PyGPU._arrays.numpy_dispatch import FUNCTIONS
-from PyGPU._arrays.numpy_reductions import OF_UFUNCS
+from PyGPU._arrays.numpy_reductions import UFUNC_REDUCTIONS
 from PyGPU.elementwise import ElementwiseKernel
 from PyGPU.reduction import ReductionKernel
 from PyGPU.scan import InclusiveScanKernel
@@ -43,7 +43,7 @@ def functions(names):
     "start, end, table",
     [
         ("Ufuncs, with", ", and NumPy's other names", UFUNCS),
-        ("Their method `reduce`, of:", ". The other methods", OF_UFUNCS),
+        ("Their method `reduce`, of:", ". The other methods", UFUNC_REDUCTIONS),
         ("Other functions:", "The first place counts", FUNCTIONS),
     ],
     ids=["ufuncs", "reduce", "functions"],

@@ -1,7 +1,8 @@
-"""NumPy's running sums and products: ``cumsum``, ``cumprod``, and without NaN ``nancumsum``.
+"""NumPy's cumulative sums and products: ``cumsum``, ``cumprod``, ``nancumsum``, ``nancumprod``.
 
-An array of one axis is a scan. Along an axis of others, the kernels of
-PyGPU/_kernels/text/axis_scan.py accumulate all lines in one pass, or in two where there are few.
+One-dimensional arrays use a scan. For other arrays, the kernels of
+PyGPU/_kernels/text/axis_scan.py accumulate all lines along the axis: many lines in one pass, a few
+long lines in chunks and two passes.
 """
 
 from __future__ import annotations
@@ -16,38 +17,38 @@ from PyGPU._arrays.functions import apply, into, where
 from PyGPU._arrays.joining import in_c_order, plain
 from PyGPU._driver import Program
 from PyGPU._kernels import accumulated, axis_scan, reduced_dtype
-from PyGPU._runtime import beside_first, capabilities, core, hooks, require_array, state
+from PyGPU._runtime import capabilities, core, hooks, on_device_of_first, require_array, state
 
 if TYPE_CHECKING:
     from PyGPU._types import Block, DType, DTypeLike, Grid, Int, Launch
 
-_NEUTRAL = {"+": "0", "*": "1"}
+_IDENTITY = {"+": "0", "*": "1"}
 
 
 @functools.lru_cache(maxsize=256)
 def _scan(dtype: DType, operation: str) -> Any:
-    scan_kernel = hooks.loaded("PyGPU._kernels.scan_kernel")  # not needed for other axes
+    scan_kernel = hooks.loaded("PyGPU._kernels.scan_kernel")  # imported at its first use
     return scan_kernel.InclusiveScanKernel(dtype, f"a {operation} b")
 
 
 @functools.lru_cache(maxsize=256)
 def _lines(x: DType, to: DType, operation: str, skips_nan: bool) -> Program:
     """Return the program of the kernels that accumulate along an axis."""
-    text = axis_scan.source(x, to, operation, _NEUTRAL[operation], skips_nan)
+    text = axis_scan.source(x, to, operation, _IDENTITY[operation], skips_nan)
     return Program(text, rows="PPqqIPP", columns="PPqqqqIPP", carries="PqI")
 
 
 class _Plan(NamedTuple):
-    """How the lines along an axis are accumulated: each at once, or in chunks."""
+    """Plan of an accumulation along an axis; long lines may be split into chunks."""
 
     to: DType
     launch: Launch
-    grid: Grid  # of lines that are accumulated at once
+    grid: Grid  # for lines that are not split
     block: Block
-    each: tuple[int, ...]  # sizes that the kernel takes
+    each: tuple[int, ...]  # sizes that are passed to the kernel
     lines: int
-    chunks: int  # of each line
-    in_chunks: Grid
+    chunks: int  # number of chunks per line
+    in_chunks: Grid  # for lines that are split into chunks
     carries: Launch
 
 
@@ -57,7 +58,7 @@ def _plan(
 ) -> _Plan:
     """Return the plan for nonempty arrays of a shape.
 
-    The plan holds kernels, which depend on `device_key`, that of the current device.
+    The plan's kernels belong to the current device, whose key is `device_key`.
     """
     to = reduced_dtype(getattr(np, name), own, dtype)
     operation, skips_nan = _OPERATIONS[name]
@@ -65,8 +66,8 @@ def _plan(
     length, inner = shape[axis], math.prod(shape[axis + 1 :])
     lines = math.prod(shape) // length
     by_rows = inner == 1 and length > 16 and not capabilities.runs_threads_serially
-    # A chunk is worth its launch from some thousand elements on, and a device is busy with eight
-    # blocks on each multiprocessor.
+    # Chunks of some thousand elements are worth another launch. Eight blocks on each multiprocessor
+    # keep a device busy.
     tile = axis_scan.THREADS * axis_scan.ITEMS if by_rows else 256
     threads = 1 if capabilities.runs_threads_serially else axis_scan.THREADS
     chunks, chunk = length // (4 * tile), length
@@ -81,8 +82,8 @@ def _plan(
     return _Plan(to, launch, grids[0], block, each, lines, chunks, grids[1], carries)
 
 
-#: Arrays of one axis and no more elements are one line, which needs fewer steps than a scan.
-_FEW = 4096
+#: Size up to which a one-dimensional array is one line; a line needs fewer steps than a scan.
+_MAX_LINE = 4096
 _OPERATIONS = {
     **{"cumsum": ("+", False), "nancumsum": ("+", True)},
     **{"cumprod": ("*", False), "nancumprod": ("*", True)},
@@ -108,12 +109,12 @@ def _along(name: str, a: core.GPUArray, axis: int, dtype: DType | None) -> core.
 
 
 def _in_one_scan(name: str, a: core.GPUArray, dtype: DType | None) -> core.GPUArray:
-    """Return a new array of one axis, accumulated over all elements in C order."""
+    """Return a new one-dimensional array, accumulated over all elements in C order."""
     operation, skips_nan = _OPERATIONS[name]
     to = reduced_dtype(getattr(np, name), a.dtype, dtype)
     made = in_c_order(a).ravel()
     if skips_nan and a.dtype.kind in "fc":
-        made = where(apply("isnan", made), a.dtype.type(_NEUTRAL[operation]), made)
+        made = where(apply("isnan", made), a.dtype.type(_IDENTITY[operation]), made)
     made = made if made.dtype == to else made.astype(to)
     return _scan(to, operation)(made, output_ary="new") if made.size else made
 
@@ -129,8 +130,9 @@ def _accumulated(
     asked = None if dtype is None else np.dtype(dtype)
     ndim = a.ndim
     if axis is not None:
-        axis = core._axis_index(axis, ndim or 1)  # NumPy accepts axis 0 of arrays without axes
-    if (axis is not None and ndim > 1) or (ndim == 1 and a.size <= _FEW):
+        # NumPy accepts axis 0 of a zero-dimensional array.
+        axis = core._axis_index(axis, ndim or 1)
+    if (axis is not None and ndim > 1) or (ndim == 1 and a.size <= _MAX_LINE):
         made = _along(name, a, axis or 0, asked)
     else:
         made = _in_one_scan(name, a, asked)
@@ -141,7 +143,7 @@ def _accumulated(
     return into(out, made)
 
 
-@beside_first
+@on_device_of_first
 def cumsum(
     a: core.GPUArray,
     axis: Int | None = None,
@@ -151,7 +153,7 @@ def cumsum(
     return _accumulated("cumsum", a, axis, dtype, out)
 
 
-@beside_first
+@on_device_of_first
 def cumprod(
     a: core.GPUArray,
     axis: Int | None = None,
@@ -161,7 +163,7 @@ def cumprod(
     return _accumulated("cumprod", a, axis, dtype, out)
 
 
-@beside_first
+@on_device_of_first
 def nancumsum(
     a: core.GPUArray,
     axis: Int | None = None,
@@ -171,7 +173,7 @@ def nancumsum(
     return _accumulated("nancumsum", a, axis, dtype, out)
 
 
-@beside_first
+@on_device_of_first
 def nancumprod(
     a: core.GPUArray,
     axis: Int | None = None,
@@ -181,7 +183,7 @@ def nancumprod(
     return _accumulated("nancumprod", a, axis, dtype, out)
 
 
-#: NumPy's functions, and the functions here that implement them.
+#: Map each NumPy function to its implementation.
 FUNCTIONS = {
     getattr(np, function.__name__): function
     for function in (cumsum, cumprod, nancumsum, nancumprod)

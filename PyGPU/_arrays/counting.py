@@ -12,7 +12,7 @@ from PyGPU._arrays.functions import apply
 from PyGPU._arrays.joining import in_c_order, plain
 from PyGPU._driver import Program
 from PyGPU._kernels import counting
-from PyGPU._runtime import beside_first, capabilities, core, require_array, state
+from PyGPU._runtime import capabilities, core, on_device_of_first, require_array, state
 
 if TYPE_CHECKING:
     from PyGPU._types import DType, Int
@@ -31,14 +31,14 @@ def _counts(x: DType, has_weights: bool) -> Program:
     return Program(text, count="PPqqP", bin="PPqqPPd")
 
 
-def _shape(size: int) -> tuple[Any, Any]:
+def _launch_shape(size: int) -> tuple[Any, Any]:
     """Return the grid and the block for a loop over `size` elements."""
-    most = 8 * state.device_attribute(core.cudaDevAttrMultiProcessorCount)
+    max_blocks = 8 * state.device_attribute(core.cudaDevAttrMultiProcessorCount)
     threads = 1 if capabilities.runs_threads_serially else counting.THREADS
-    return (max(1, min(most, -(-size // (4 * threads)))), 1), (threads, 1, 1)
+    return (max(1, min(max_blocks, -(-size // (4 * threads)))), 1), (threads, 1, 1)
 
 
-@beside_first
+@on_device_of_first
 def searchsorted(a: core.GPUArray, v: Any, side: str = "left", sorter: Any = None) -> core.GPUArray:
     a = plain("a", a)
     if a.ndim != 1:
@@ -50,7 +50,7 @@ def searchsorted(a: core.GPUArray, v: Any, side: str = "left", sorter: Any = Non
     if not isinstance(v, core.GPUArray):
         if np.ndim(v):
             raise TypeError(
-                "searchsorted: v: expected a GPUArray or a number; send the array to the device "
+                "searchsorted: v: expected a GPUArray or a number; copy the array to the device "
                 "with to_gpu()"
             )
         number = np.asarray(v)
@@ -64,7 +64,7 @@ def searchsorted(a: core.GPUArray, v: Any, side: str = "left", sorter: Any = Non
     if v.size:
         (search,) = _search(a.dtype, v.dtype, common, side == "right")()
         sorted_, values = in_c_order(a), in_c_order(v)
-        search(*_shape(v.size), None, sorted_, a.size, values, v.size, out)
+        search(*_launch_shape(v.size), None, sorted_, a.size, values, v.size, out)
     return out
 
 
@@ -80,7 +80,7 @@ def _weights(name: str, weights: Any, shape: tuple[int, ...]) -> core.GPUArray |
     return in_c_order(weights if weights.dtype == np.float64 else weights.astype(np.float64))
 
 
-@beside_first
+@on_device_of_first
 def bincount(x: core.GPUArray, /, weights: Any = None, minlength: Int = 0) -> core.GPUArray:
     x = plain("x", x)
     if x.ndim != 1:
@@ -89,43 +89,48 @@ def bincount(x: core.GPUArray, /, weights: Any = None, minlength: Int = 0) -> co
         raise TypeError(f"bincount: x: expected integers, got an array of {x.dtype}")
     bins = int(minlength)
     if bins < 0:
-        raise ValueError(f"bincount: minlength={minlength}: expected 0 or more")
+        raise ValueError(f"bincount: minlength={minlength}: expected a nonnegative integer")
     if x.size:
         low, high = (int(one) for one in (reductions.min(x).get(), reductions.max(x).get()))
         if low < 0:
-            raise ValueError(f"bincount: x: expected no negative numbers, got {low}")
+            raise ValueError(f"bincount: x: expected nonnegative integers, got {low}")
         bins = max(bins, high + 1)
     amounts = _weights("bincount", weights, x.shape)
     # NumPy returns integers if there are no elements, even with weights.
     out = core.zeros((bins,), np.float64 if weights is not None and x.size else _INT64)
     if x.size:
         count, _ = _counts(x.dtype, weights is not None)()
-        count(*_shape(x.size), None, in_c_order(x), amounts, x.size, bins, out)
+        count(*_launch_shape(x.size), None, in_c_order(x), amounts, x.size, bins, out)
     return out
 
 
 def _edges(a: core.GPUArray, bins: Any, limits: Any) -> tuple[Any, float]:
-    """Return the bin edges on the host, and the bins per unit or, if `bins` is the edges, 0."""
+    """Return the bin edges on the host, and the number of bins per unit.
+
+    The number is 0 if `bins` contains the edges.
+    """
     if np.ndim(bins) == 1:
         edges = np.asarray(bins.get() if isinstance(bins, core.GPUArray) else bins)
         if np.any(edges[:-1] > edges[1:]):
             raise ValueError("histogram: bins: expected edges in increasing order")
         return edges, 0.0
     if isinstance(bins, str) or np.ndim(bins):
-        raise TypeError(f"histogram: bins={bins!r}: expected a number of bins or their edges")
+        raise TypeError(
+            f"histogram: bins={bins!r}: expected a number of bins or an array of bin edges"
+        )
     count = int(bins)
     if count < 1 or count != bins:
-        raise ValueError(f"histogram: bins={bins!r}: expected an integer of 1 or more")
+        raise ValueError(f"histogram: bins={bins!r}: expected a positive integer")
     if limits is not None:
         first, last = limits
         if first > last:
-            raise ValueError(f"histogram: range={limits}: expected the smaller number first")
+            raise ValueError(f"histogram: range={limits}: expected first <= last")
     elif a.size == 0:
         first, last = 0, 1
     else:
         first, last = (statistics.extreme(name, a).get()[()] for name in ("min", "max"))
     if not (np.isfinite(first) and np.isfinite(last)):
-        raise ValueError(f"histogram: the range [{first}, {last}] is not finite")
+        raise ValueError(f"histogram: range: expected finite numbers, got ({first}, {last})")
     if first == last:
         first, last = first - 0.5, last + 0.5
     dtype = np.result_type(first, last, a.dtype)
@@ -135,7 +140,7 @@ def _edges(a: core.GPUArray, bins: Any, limits: Any) -> tuple[Any, float]:
     return edges, count / (float(last) - float(first))
 
 
-@beside_first
+@on_device_of_first
 def histogram(
     a: core.GPUArray, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[core.GPUArray, core.GPUArray]:
@@ -150,14 +155,14 @@ def histogram(
         _, put = _counts(a.dtype, weights is not None)()
         wide = core.to_gpu(edges.astype(np.float64))
         x = in_c_order(a)
-        put(*_shape(a.size), None, x, amounts, a.size, number, out, wide, scale)
+        put(*_launch_shape(a.size), None, x, amounts, a.size, number, out, wide, scale)
     if density:
         widths = core.to_gpu(np.diff(edges).astype(np.float64))
         out = apply("divide", apply("divide", out, widths), reductions.sum(out, np.float64))
     return out, core.to_gpu(edges)
 
 
-#: NumPy's functions, and the functions here that implement them.
+#: Map each NumPy function to its implementation.
 FUNCTIONS = {
     getattr(np, function.__name__): function for function in (searchsorted, bincount, histogram)
 }

@@ -1,7 +1,7 @@
 """Elementwise functions of GPUArrays: NumPy's functions by name, and those of PyGPU.gpuarray.
 
 Operands are numbers, and arrays whose shapes broadcast. Python's numbers are weak, as in NumPy;
-NumPy's scalars and ndarrays without axes count as arrays.
+NumPy's scalars and zero-dimensional ndarrays count as arrays.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def kind_of(operand: object) -> Kind:
     if isinstance(operand, (np.generic, np.ndarray)) and operand.dtype in _DTYPES:
         return operand.dtype
     if isinstance(operand, tracing.Number):
-        return kind_of(operand.now)
+        return kind_of(operand.traced_value)
     if isinstance(operand, (int, float, complex)) and not isinstance(operand, np.generic):
         return np.asarray(operand).dtype
     raise TypeError(f"expected arrays and numbers, got {operand!r}")
@@ -57,7 +57,7 @@ def magnitude(dtype: DType) -> DType:
 
 
 def _fitting(operand: Any, dtype: DType) -> Any:
-    """Convert a number that is computed with as bool to bool; return all else unchanged."""
+    """Convert a number to bool if `dtype` is bool; return other operands unchanged."""
     return operand if dtype != _BOOL or isinstance(operand, GPUArray) else bool(operand)
 
 
@@ -133,14 +133,14 @@ def run(
 
 
 def into(out: GPUArray, array: GPUArray) -> GPUArray:
-    """Copy an array into `out`, cast as numpy.can_cast's "same_kind" allows, and return `out`."""
+    """Copy an array into `out`, cast by NumPy's "same_kind" rule, and return `out`."""
     return run("copy", (array,), (array.dtype,), (array.dtype,), out)
 
 
 def typed(
     name: str, operands: tuple[Any, ...], dtype: DType | None = None, casting: Casting = "same_kind"
 ) -> tuple[tuple[Any, ...], DTypes, DTypes]:
-    """Return (operands, compute, results), as :func:`run` needs them, of a NumPy function."""
+    """Return the operands, compute dtypes and result dtypes of a NumPy function for :func:`run`."""
     try:
         return operands, *promoted(name, tuple(map(kind_of, operands)), dtype, casting)
     except OverflowError:

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._arrays.functions import kind_of
-from PyGPU._arrays.programs import MOST_OPERANDS, MOST_RESULTS, Program
+from PyGPU._arrays.programs import MAX_OPERANDS, MAX_RESULTS, Program
 from PyGPU._arrays.symbols import Scalar, Symbol
 from PyGPU._arrays.tracing import (
     Result,
     Trace,
     error_at_current_line,
+    error_at_line,
     error_at_users_line,
-    located,
 )
 from PyGPU._runtime import core, errors
 
@@ -124,20 +124,20 @@ class Fused:
         except (TypeError, AttributeError) as error:
             # Errors name the object without the attribute from Python 3.10 on.
             is_ours = type(error) is TypeError or isinstance(getattr(error, "obj", None), Symbol)
-            located = error_at_users_line(error) if is_ours else None
-            if located is None:
+            trace_error = error_at_users_line(error) if is_ours else None
+            if trace_error is None:
                 raise
-            raise located from error
+            raise trace_error from error
         finally:
             trace.close()
         is_several = type(answer) in (tuple, list)
         results = [self._result(trace, one) for one in (answer if is_several else (answer,))]
-        if not 0 < len(results) <= MOST_RESULTS:
-            raise self._wrong(f"{len(results)} results: expected 1 to {MOST_RESULTS}")
+        if not 0 < len(results) <= MAX_RESULTS:
+            raise self._wrong(f"{len(results)} results: expected 1 to {MAX_RESULTS}")
         program = Program(trace, results, type(answer) if is_several else None)
-        if program.most_operands > MOST_OPERANDS:
+        if program.max_operands > MAX_OPERANDS:
             raise self._wrong(
-                f"{program.most_operands} arrays and numbers: a kernel takes {MOST_OPERANDS}; "
+                f"{program.max_operands} arrays and numbers: a kernel takes {MAX_OPERANDS}; "
                 "fuse the function in parts"
             )
         self._programs.put(key, program)
@@ -153,13 +153,13 @@ class Fused:
         if isinstance(answer, Scalar) or type(answer) in _NUMBERS:
             raise self._wrong("a result depends on no array: compute it outside of the function")
         raise self._wrong(
-            f"expected an array, or a tuple of up to {MOST_RESULTS}, as the result, got {answer!r}"
+            f"expected an array, or a tuple of up to {MAX_RESULTS}, as the result, got {answer!r}"
         )
 
     def _wrong(self, text: str) -> errors.TraceError:
         """Make the TraceError for the whole function."""
         code = getattr(inspect.unwrap(self), "__code__", None)
-        return located(text, code, code.co_firstlineno) if code else errors.TraceError(text)
+        return error_at_line(text, code, code.co_firstlineno) if code else errors.TraceError(text)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
@@ -217,7 +217,7 @@ def _is_traced(argument: object) -> bool:
 
 
 def fuse(function: Callable[..., Any] | None = None) -> Callable[..., Any]:
-    """Compile a function of arrays, which works element by element, into one kernel.
+    """Compile an element-wise function of arrays into one kernel.
 
     The function is called once for each combination of its arguments' types, with objects that
     record its operators and calls of NumPy's and PyGPU's functions. The fused function returns the
@@ -239,8 +239,8 @@ def fuse(function: Callable[..., Any] | None = None) -> Callable[..., Any]:
     Raises
     ------
     TraceError
-        At a call, with the line: an operation does not work element by element, or depends on the
-        value of an element (``if a > 0``).
+        At a call, with the line: an operation is not element-wise, or depends on the value of an
+        element (``if a > 0``).
     TypeError
         `function` is not callable, or has itself a parameter `out` or `stream`.
 

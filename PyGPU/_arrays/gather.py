@@ -1,9 +1,10 @@
-"""Taking elements from, and putting them to, the positions that index arrays select.
+"""Functions that read or write elements at the positions in index arrays: ``take`` and ``put``.
 
-Indices count an array's elements in C order, whatever its layout; negative indices count from the
-end. Index arrays on the host are checked before the launch. Index arrays on the device are checked
-by a kernel, and the call waits for its result. An index out of range raises IndexError and nothing
-is written. If a target index is repeated, any one of its values is stored.
+Indices count an array's elements in C order, whatever its memory layout; negative indices count
+from the end. With ``mode="raise"``, an index out of range raises IndexError, and nothing is
+written. Index arrays on the host are checked before the launch. Index arrays on the device are
+checked by a kernel, and the call waits for its result. The modes "clip" and "wrap" check no index.
+If a target index is repeated, one of its values is stored; which one is unspecified.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._arrays.index_copies import Index, checked, copy_in_c_order, gather
-from PyGPU._runtime import beside_first, core, integer, require_array
+from PyGPU._runtime import core, integer, on_device_of_first, require_array
 
 if TYPE_CHECKING:
     from PyGPU._types import Array, ArrayLike, Indices, Int, Mode, Positions, Shape, StreamLike
@@ -33,7 +34,7 @@ def _index_array(name: str, value: Indices) -> Array:
 def _check_out(
     out: Sequence[core.GPUArray], shape: tuple[int, ...] | None, arrays: Sequence[core.GPUArray]
 ) -> None:
-    """Raise TypeError or ValueError unless each of `out` has its array's dtype, and the shape."""
+    """Raise an error unless each array of `out` has the dtype of its source, and `shape`."""
     for target, array in zip(out, arrays):
         if require_array("out", target).dtype != array.dtype:
             raise TypeError(f"out: expected dtype {array.dtype}, got {target.dtype}")
@@ -44,7 +45,7 @@ def _check_out(
 def _disjoint(
     arrays: Sequence[core.GPUArray], targets: Sequence[core.GPUArray], stream: StreamLike
 ) -> list[core.GPUArray]:
-    """Return the arrays, with copies of those that overlap `targets`."""
+    """Return the arrays; a copy replaces each array that overlaps `targets`."""
     return [
         copy_in_c_order(array, stream)
         if any(core._overlap(array, target) for target in targets)
@@ -58,9 +59,9 @@ def _disjoint_index(indices: Array, targets: Sequence[core.GPUArray], stream: St
     return indices if isinstance(indices, np.ndarray) else _disjoint([indices], targets, stream)[0]
 
 
-def _flat(array: core.GPUArray, indices: core.GPUArray, **more: Any) -> Index:
+def _flat(array: core.GPUArray, indices: core.GPUArray, **options: Any) -> Index:
     """Make an Index into all elements of an array."""
-    return Index(indices, indices.strides, array.shape, array.strides, **more)
+    return Index(indices, indices.strides, array.shape, array.strides, **options)
 
 
 def take(
@@ -76,31 +77,34 @@ def take(
     Parameters
     ----------
     a : GPUArray
-        Array to take elements from.
+        Array to read elements from.
     indices : GPUArray or array_like of integers
         Indices, of any shape.
     out : GPUArray, optional
-        Array for the result, of its shape and the dtype of `a`.
+        Array of the result's shape, with the dtype of `a`.
     stream : Stream, optional
         Stream to launch on; the null stream by default.
     axis : int, optional
-        Axis that the indices select along; by default they count all elements in C order.
+        Axis that the indices count along; by default they count all elements in C order.
     mode : {"raise", "clip", "wrap"}
-        Treatment of indices out of range. "raise" checks them, and waits for the check if they are
-        on the device. "clip" takes the nearest element, the first one for negative indices. "wrap"
-        counts modulo the length.
+        Treatment of indices out of range. "raise" raises IndexError; if the indices are on the
+        device, the call waits for the check. "clip" clamps every index to ``0 ... length - 1``, so
+        negative indices select the first element. "wrap" takes every index modulo the length.
 
     Returns
     -------
     GPUArray
-        The elements, of shape ``a.shape[:axis] + indices.shape + a.shape[axis + 1:]``.
+        The elements. Without `axis`, the shape is ``indices.shape``; with `axis`, it is
+        ``a.shape[:axis] + indices.shape + a.shape[axis + 1:]``.
 
     Raises
     ------
     IndexError
-        An index is out of range.
-    TypeError, ValueError
-        The indices are not integers, or `out` has another dtype or shape.
+        An index is out of range and `mode` is "raise", or there is no element to select.
+    TypeError
+        The indices are not integers, or `out` has another dtype than `a`.
+    ValueError
+        `mode` is unknown, or `out` has the wrong shape.
 
     Examples
     --------
@@ -117,7 +121,7 @@ def take(
     return _take(a, indices, out, stream, axis, mode)
 
 
-@beside_first
+@on_device_of_first
 def _take(
     a: core.GPUArray,
     indices: Indices,
@@ -140,17 +144,17 @@ def _take(
         _check_out([out], shape, [a])
         a, found = _disjoint([a], [out], stream)[0], _disjoint_index(found, [out], stream)
     lengths, steps = a.shape[before:after], a.strides[before:after]
-    numbers = checked(found, [(math.prod(lengths), 0)], own, mode, stream)
-    nothing = (0,) * numbers.ndim
-    strides = (0,) * before + numbers.strides + (0,) * (a.ndim - after)
-    index = Index(numbers, strides, lengths, steps)
-    read = (a._address, a.strides[:before] + nothing + a.strides[after:])
+    valid_indices = checked(found, [(math.prod(lengths), 0)], own, mode, stream)
+    zero_strides = (0,) * valid_indices.ndim
+    strides = (0,) * before + valid_indices.strides + (0,) * (a.ndim - after)
+    index = Index(valid_indices, strides, lengths, steps)
+    read = (a._address, a.strides[:before] + zero_strides + a.strides[after:])
     target = (out._address, out.strides)
     gather(shape, (a, out), target, read, [index], mode=mode, stream=stream)
     return out
 
 
-@beside_first
+@on_device_of_first
 def put(
     a: core.GPUArray,
     indices: Indices,
@@ -158,7 +162,7 @@ def put(
     stream: StreamLike = None,
     mode: Mode = "raise",
 ) -> None:
-    """Assign ``a[indices] = values`` by flat indices, as numpy.put.
+    """Assign ``a[indices] = values`` by flat indices, as numpy.put does.
 
     Parameters
     ----------
@@ -177,9 +181,11 @@ def put(
     Raises
     ------
     IndexError
-        An index is out of range; nothing is written.
+        An index is out of range and `mode` is "raise", or `a` has no elements. Nothing is written.
     TypeError
-        The indices are not integers, or the dtype of `values` differs.
+        The indices are not integers, or `values` is a GPUArray of another dtype than `a`.
+    ValueError
+        `mode` is unknown.
 
     Examples
     --------
@@ -203,19 +209,19 @@ def put(
         values = core.to_gpu(values)
     if found.size == 0 or values.size == 0:
         return
-    numbers = checked(_disjoint_index(found, [a], stream), [(a.size, 0)], 0, mode, stream)
+    valid_indices = checked(_disjoint_index(found, [a], stream), [(a.size, 0)], 0, mode, stream)
     values = _disjoint([values], [a], stream)[0]
-    if values.shape != numbers.shape:
-        places = np.arange(numbers.size).reshape(numbers.shape) % values.size
-        values = take(values, places, stream=stream)
+    if values.shape != valid_indices.shape:
+        positions = np.arange(valid_indices.size).reshape(valid_indices.shape) % values.size
+        values = take(values, positions, stream=stream)
         core._keep_for_callers_graph(values, stream)
-    index = _flat(a, numbers, scatters=True)
-    target = (a._address, (0,) * numbers.ndim)
+    index = _flat(a, valid_indices, scatters=True)
+    target = (a._address, (0,) * valid_indices.ndim)
     read = (values._address, values.strides)
-    gather(numbers.shape, (a, values), target, read, [index], mode=mode, stream=stream)
+    gather(valid_indices.shape, (a, values), target, read, [index], mode=mode, stream=stream)
 
 
-@beside_first
+@on_device_of_first
 def multi_take(
     arrays: Sequence[core.GPUArray],
     indices: Indices,
@@ -229,9 +235,9 @@ def multi_take(
     Parameters
     ----------
     arrays : sequence of GPUArray
-        Arrays to take elements from.
+        Arrays to read elements from.
     indices : GPUArray or array_like of integers
-        Flat indices, an array with one axis.
+        Flat indices, a one-dimensional array.
     out : sequence of GPUArray, optional
         Arrays for the results; new arrays by default.
     stream : Stream, optional
@@ -240,7 +246,7 @@ def multi_take(
     Returns
     -------
     list of GPUArray
-        The taken elements, an array for each of `arrays`.
+        The elements, one array for each array in `arrays`.
 
     Examples
     --------
@@ -253,7 +259,7 @@ def multi_take(
     return _multi_gather(arrays, None, _one_axis("indices", indices), out=out, stream=stream)
 
 
-@beside_first
+@on_device_of_first
 def multi_put(
     arrays: Sequence[core.GPUArray],
     dest_indices: Indices,
@@ -270,11 +276,11 @@ def multi_put(
     arrays : sequence of GPUArray
         Arrays of the shape of `dest_indices`.
     dest_indices : GPUArray or array_like of integers
-        Flat indices into the results, an array with one axis.
+        Flat indices into the results, a one-dimensional array.
     dest_shape : int or sequence of int, optional
         Shape of new result arrays; their other elements are 0.
     out : sequence of GPUArray, optional
-        Arrays to put the elements to, instead of new arrays.
+        Arrays to write the elements to, instead of new arrays.
     stream : Stream, optional
         Stream to launch on; the null stream by default.
 
@@ -295,12 +301,12 @@ def multi_put(
     for k, array in enumerate(arrays):
         if require_array(f"arrays[{k}]", array).shape != dest.shape:
             raise ValueError(
-                f"arrays[{k}] has shape {array.shape}, dest_indices {dest.shape}: expected the same"
+                f"arrays[{k}]: expected the shape of dest_indices, {dest.shape}, got {array.shape}"
             )
     return _multi_gather(arrays, dest, None, dest_shape, out, stream)
 
 
-@beside_first
+@on_device_of_first
 def multi_take_put(
     arrays: Sequence[core.GPUArray],
     dest_indices: Indices,
@@ -310,21 +316,21 @@ def multi_take_put(
     stream: StreamLike = None,
     src_offsets: Sequence[Int] | None = None,
 ) -> list[core.GPUArray]:
-    """Take elements of several arrays at given indices, and put them at other indices.
+    """Read elements of several arrays at some indices, and write them at other indices.
 
     ``out[k][dest_indices[i]] = arrays[k][src_indices[i] + src_offsets[k]]``, for all k and i.
 
     Parameters
     ----------
     arrays : sequence of GPUArray
-        Arrays to take elements from.
+        Arrays to read elements from.
     dest_indices, src_indices : GPUArray or array_like of integers
-        Flat indices into the results and into `arrays`: arrays with one axis, of the same length
+        Flat indices into the results and into `arrays`: one-dimensional arrays of the same length
         and dtype.
     dest_shape : int or sequence of int, optional
         Shape of new result arrays; their other elements are 0.
     out : sequence of GPUArray, optional
-        Arrays to put the elements to, instead of new arrays.
+        Arrays to write the elements to, instead of new arrays.
     stream : Stream, optional
         Stream to launch on; the null stream by default.
     src_offsets : sequence of int, optional
@@ -340,7 +346,8 @@ def multi_take_put(
     TypeError
         The index arrays differ in dtype, or `out` differs from `arrays` in dtype.
     ValueError
-        An index array has not one axis, their shapes differ, or the sequences differ in length.
+        An index array is not one-dimensional, the shapes of the index arrays differ, or the
+        sequences differ in length.
 
     Examples
     --------
@@ -354,11 +361,11 @@ def multi_take_put(
     src = _one_axis("src_indices", src_indices)
     if dest.dtype != src.dtype:
         raise TypeError(
-            f"dest_indices has dtype {dest.dtype}, src_indices {src.dtype}: expected the same"
+            f"src_indices: expected the dtype of dest_indices, {dest.dtype}, got {src.dtype}"
         )
     if dest.shape != src.shape:
         raise ValueError(
-            f"dest_indices has shape {dest.shape}, src_indices {src.shape}: expected the same"
+            f"src_indices: expected the shape of dest_indices, {dest.shape}, got {src.shape}"
         )
     given = [0] * len(arrays) if src_offsets is None else list(src_offsets)
     _checked_length("src_offsets", given, arrays)
@@ -377,7 +384,9 @@ def _checked_length(
     name: str, values: Sequence[Any], arrays: Sequence[core.GPUArray]
 ) -> Sequence[Any]:
     if len(values) != len(arrays):
-        raise ValueError(f"{name}: expected as many as arrays, {len(arrays)}, got {len(values)}")
+        raise ValueError(
+            f"{name}: expected {len(arrays)} items, one for each array, got {len(values)}"
+        )
     return values
 
 
@@ -390,7 +399,11 @@ def _multi_gather(
     stream: StreamLike = None,
     offsets: Sequence[int] | None = None,
 ) -> list[core.GPUArray]:
-    """Check all arguments, then move the elements; without `dest` or `src`, in sequence."""
+    """Check all arguments, then copy the elements.
+
+    Without `src`, all elements of `arrays` are read; without `dest`, all elements of `out` are
+    written.
+    """
     arrays = [require_array(f"arrays[{k}]", array) for k, array in enumerate(arrays)]
     if dest is None:
         dest_shape = src.shape
@@ -402,7 +415,7 @@ def _multi_gather(
             each if each is None else _disjoint_index(each, out, stream) for each in (dest, src)
         )
     elif dest_shape is None:
-        raise ValueError("dest_shape: expected the shape of the results, or arrays as out")
+        raise ValueError("dest_shape: expected a shape, got None; pass dest_shape or out")
     else:
         make = core.GPUArray if dest is None else core.zeros
         out = [make(dest_shape, array.dtype, array.allocator) for array in arrays]

@@ -1,4 +1,4 @@
-"""The HTML text of an array, which notebooks show: its facts, and the values at its corners."""
+"""HTML representation of an array for notebooks: its properties, and the values at its corners."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _table(array: core.GPUArray) -> str:
 
 
 def _plane(array: core.GPUArray) -> tuple[core.GPUArray, str]:
-    """Return the last two axes of an array at the start of the others, and the index in words."""
+    """Return the array at index 0 of all axes but the last two, and the text of this index."""
     if array.ndim < 2:
         return array.reshape(1, array.size) if array.ndim == 0 else array[None], ""
     index = (0,) * (array.ndim - 2)
@@ -88,10 +88,10 @@ def _values(array: core.GPUArray) -> str:
 
 
 def _repr_html_(self: core.GPUArray) -> str:
-    """Return the array as HTML: its facts, and a table of the values at its corners.
+    """Return the array as HTML: its properties, and a table of the values at its corners.
 
-    Notebooks call this method. Copies at most 49 elements to the host, after the work that computes
-    them; none of an array above 64 MiB, and none while a stream is captured.
+    Notebooks call this method. It waits for the work that computes the array, and copies at most 49
+    elements to the host. It copies no elements of an array above 64 MiB or during a capture.
 
     Returns
     -------
@@ -99,10 +99,10 @@ def _repr_html_(self: core.GPUArray) -> str:
         HTML text.
     """
     shape = html.escape(str(tuple(self.shape)))
-    facts = f"shape {shape}, {html.escape(str(self.dtype))}, {bytes_text(self.nbytes)}"
+    properties = f"shape {shape}, {html.escape(str(self.dtype))}, {bytes_text(self.nbytes)}"
     device = "" if self.device is None else f", device {self.device}"
     name = html.escape(type(self).__name__)
-    return f"<div><b>{name}</b> {facts}{device}<br>{_values(self)}</div>"
+    return f"<div><b>{name}</b> {properties}{device}<br>{_values(self)}</div>"
 
 
 #: Methods of the class GPUArray.

@@ -2,8 +2,8 @@
 
 The rules are those of NumPy's advanced indexing, and results are copies. Masks and index arrays are
 GPUArrays, or ndarrays and lists on the host, mixed with ints, slices, ``...`` and None. If several
-values are assigned to one element, any one of them is stored; of a structure, possibly parts of
-several.
+values are assigned to one element, one of these values is stored. A structured element may receive
+fields of different values.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 
 from PyGPU._arrays import select
 from PyGPU._arrays.index_copies import Index, checked, gather
-from PyGPU._runtime import beside_first, core
+from PyGPU._runtime import core, on_device_of_first
 
-_MOST_INT32 = 1 << 31
+_MAX_INT32_SIZE = 1 << 31
 
 
 class _Part(NamedTuple):
@@ -56,8 +56,8 @@ def _part_of(item: Any) -> Any:
     else:
         return item
     if isinstance(item, core.GPUArray) and item._is_comparison_result and array.dtype.kind != "b":
-        # The operator's result has the array's dtype. Of integers, the lowest bit is the truth
-        # value, also after ~.
+        # A comparison operator's result has the array's dtype. The lowest bit of integers is the
+        # truth value, even after ~.
         array = (array & 1 if array.dtype.kind in "iu" else array).astype(np.bool_)
     if array.dtype.kind not in "biu":
         raise IndexError(
@@ -95,13 +95,13 @@ def _items(array: core.GPUArray, key: Any) -> list[Any]:
 
 
 def _selection(array: core.GPUArray, key: Any) -> _Selection:
-    """Split a key into the part that a view can do and the parts that need a kernel.
+    """Split a key into ints and slices, which make a view, and parts, which need a kernel.
 
-    The parts' axes take the position of the parts in the key. If anything but ints is between the
-    parts, their axes come first.
+    The result has the parts' axes at the position of the parts in the key. If an item other than an
+    int separates the parts, their axes come first.
     """
-    basic, parts, places = [], [], []
-    view_axis = own_axis = kept = 0
+    basic, parts, positions = [], [], []
+    view_axis = own_axis = other_axes = 0
     joined = False
     for item in _items(array, key):
         width = _axes_indexed_by(item)
@@ -113,14 +113,14 @@ def _selection(array: core.GPUArray, key: Any) -> _Selection:
             basic.append(item)
         joins = not (item is None or item is Ellipsis or isinstance(item, slice))
         if joins and not joined:
-            places.append(kept)
+            positions.append(other_axes)
         elif not joins and item is not Ellipsis:
             view_axis += 1
-            kept += 1
+            other_axes += 1
         joined = joins
         own_axis += width
     view = array[tuple(basic)] if basic else array
-    return _Selection(view, parts, places[0] if len(places) == 1 else 0)
+    return _Selection(view, parts, positions[0] if len(positions) == 1 else 0)
 
 
 def _check_mask(part: _Part, view: core.GPUArray) -> None:
@@ -134,7 +134,7 @@ def _check_mask(part: _Part, view: core.GPUArray) -> None:
 
 def _mask_indices(mask: core.GPUArray) -> core.GPUArray:
     # Indices of 32 bits halve the memory traffic.
-    return select.nonzero_flat(mask, np.int32 if mask.size <= _MOST_INT32 else np.int64)
+    return select.nonzero_flat(mask, np.int32 if mask.size <= _MAX_INT32_SIZE else np.int64)
 
 
 def _indices_of(part: _Part, view: core.GPUArray) -> Any:
@@ -156,11 +156,11 @@ def _checked(part: _Part, indices: Any, view: core.GPUArray) -> Any:
 
 
 def _broadcast_strides(
-    strides: Sequence[int], shape: Sequence[int], whole: Sequence[int]
+    strides: Sequence[int], shape: Sequence[int], target: Sequence[int]
 ) -> tuple[int, ...]:
-    """Return the strides of an array broadcast to the shape `whole`."""
+    """Return the strides of an array broadcast to the shape `target`."""
     own = [0 if length == 1 else stride for stride, length in zip(strides, shape)]
-    return (0,) * (len(whole) - len(own)) + tuple(own)
+    return (0,) * (len(target) - len(own)) + tuple(own)
 
 
 def _loop(selection: _Selection, scatters: bool = False) -> _Loop:
@@ -211,7 +211,7 @@ def _rows(array: core.GPUArray, key: Any) -> core.GPUArray | None:
     return None if found is NotImplemented else found
 
 
-@beside_first
+@on_device_of_first
 def get_item(array: core.GPUArray, key: Any) -> core.GPUArray:
     """Return ``array[key]``: a copy if the key contains masks or index arrays, else a view.
 
@@ -246,7 +246,7 @@ def get_item(array: core.GPUArray, key: Any) -> core.GPUArray:
 
 
 def _value_for(array: core.GPUArray, value: Any) -> core.GPUArray:
-    """Convert an assigned value to a device array of the array's dtype."""
+    """Convert an assigned value to a GPUArray of the array's dtype."""
     dtype = array.dtype
     is_array = isinstance(value, core.GPUArray) or (isinstance(value, np.ndarray) and value.ndim)
     if is_array:
@@ -276,14 +276,14 @@ def _strides_over(shape: Sequence[int], value: core.GPUArray) -> tuple[int, ...]
     extra = max(value.ndim - len(shape), 0)
     own = value.shape[extra:]
     fits = all(length == 1 for length in value.shape[:extra]) and all(
-        length in (1, whole) for length, whole in zip(own[::-1], shape[::-1])
+        length in (1, target) for length, target in zip(own[::-1], shape[::-1])
     )
     if not fits:
         raise ValueError(f"a value of shape {value.shape} does not broadcast to {tuple(shape)}")
     return _broadcast_strides(value.strides[extra:], own, shape)
 
 
-@beside_first
+@on_device_of_first
 def set_item(array: core.GPUArray, key: Any, value: Any) -> None:
     """Assign ``array[key] = value``, for the keys of :func:`get_item`.
 
@@ -294,7 +294,7 @@ def set_item(array: core.GPUArray, key: Any, value: Any) -> None:
     key
         Key, as in :func:`get_item`.
     value : scalar, ndarray or GPUArray
-        Value, broadcast to the selection. Arrays are cast as "same_kind" allows.
+        Value, broadcast to the selection. Arrays are cast by NumPy's "same_kind" rule.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Arrays of other libraries as GPUArrays without a copy: DLPack and the CUDA array interface."""
+"""Import of other libraries' arrays without a copy, by DLPack or the CUDA array interface."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from PyGPU._runtime import capabilities, core, errors, order_after, require_arra
 if TYPE_CHECKING:
     from PyGPU._types import DType, HasCudaArrayInterface, HasDLPack, Int, StreamLike
 
-# DLPack's codes of memory kinds, then the kinds of this target.
-_KINDS = {
+# Descriptions of DLPack's device types, which also distinguish kinds of memory.
+_DEVICE_TYPES = {
     1: "the CPU",
     2: "a CUDA device",
     3: "page-locked memory of CUDA",
@@ -21,11 +21,12 @@ _KINDS = {
     11: "page-locked memory of ROCm",
     13: "managed memory of CUDA",
 }
+# Device types with device numbers on this target, and device types whose memory it accesses.
 _DEVICES = capabilities.dlpack_devices
-_REACHED = capabilities.dlpack_reached
-# The null stream in DLPack's numbering, whose order GPUArrays follow.
+_ACCESSIBLE = capabilities.dlpack_accessible
+# DLPack's number for the null stream; None if the target has no number for it.
 _NULL_STREAM = capabilities.dlpack_null_stream
-_LEGACY = 1  # the null stream's number in the CUDA array interface
+_LEGACY = 1  # the CUDA array interface's number for the null stream
 
 
 def from_dlpack(
@@ -36,22 +37,22 @@ def from_dlpack(
     copy: bool | None = None,
     stream: StreamLike = None,
 ) -> core.GPUArray:
-    """Import an array of another library by DLPack, as a GPUArray in the same memory.
+    """Import another library's array by DLPack, as a GPUArray that shares its memory.
 
-    Work that the other library has enqueued on the array comes first, in the order of the null
-    stream. The memory is released after the last view is deleted and PyGPU's work on it is done.
+    The null stream waits for the work that the other library has enqueued on the array. The memory
+    is released when the last view of it is deleted and PyGPU's work on it is complete.
 
     Parameters
     ----------
     x : object with ``__dlpack__`` and ``__dlpack_device__``
-        Array on a device of this target; on the target ``host``, in the memory of the CPU.
+        Array in memory that this target's devices can access; CPU memory on the target ``host``.
     device : int or (int, int), optional
-        Device of the result: its number, or DLPack's pair of memory kind and number. If `x` is on
+        Device of the result: its number, or DLPack's pair of device type and number. If `x` is on
         another device, its data is copied.
     copy : bool, optional
-        True copies the data to new memory. False forbids copies, here and in the other library.
+        True copies the data to new memory. False forbids copies by PyGPU and the other library.
     stream : Stream, optional
-        Non-blocking stream that the array will be used on; the stream waits for the data.
+        Non-blocking stream on which the array will be used; the stream waits for the data.
 
     Returns
     -------
@@ -61,8 +62,10 @@ def from_dlpack(
     Raises
     ------
     BufferError
-        The memory of `x` is not accessible, its dtype does not exist in NumPy, or `x` is read-only
-        and not copied.
+        The memory of `x` is not accessible, NumPy lacks its dtype, a copy is needed but forbidden,
+        or `x` is read-only and not copied.
+    TypeError
+        `x` has no ``__dlpack__``, or `device` is neither an integer nor a pair of integers.
 
     See Also
     --------
@@ -70,7 +73,7 @@ def from_dlpack(
 
     Examples
     --------
-    On the target ``host``, arrays of NumPy can be imported:
+    On the target ``host``, NumPy arrays can be imported:
 
     >>> import numpy as np
     >>> from PyGPU import gpuarray
@@ -113,11 +116,11 @@ def asarray(
     Parameters
     ----------
     x : GPUArray, or array of another library in device memory
-        A GPUArray is returned unchanged. Other arrays are imported by the first that they have:
-        version 3 of the CUDA array interface, DLPack, an older CUDA array interface. The older
-        ones name no stream, so the import waits for all work on the device.
+        A GPUArray is returned unchanged. Other arrays are imported by the first protocol that they
+        support: version 3 of the CUDA array interface, DLPack, an older CUDA array interface.
+        Older interfaces name no stream, so the import waits for all work on the device.
     stream : Stream, optional
-        Non-blocking stream that the array will be used on; the stream waits for the data.
+        Non-blocking stream on which the array will be used; the stream waits for the data.
 
     Returns
     -------
@@ -127,7 +130,7 @@ def asarray(
     Raises
     ------
     TypeError
-        `x` is an array of NumPy or another object of the host; ``to_gpu`` copies these.
+        `x` is a NumPy array or has none of the protocols; ``to_gpu`` copies host data.
     BufferError
         The memory cannot be shared: it is not accessible to the device, or `x` is read-only or has
         a mask.
@@ -157,22 +160,23 @@ def asarray(
         return from_dlpack(x, stream=stream)  # type: ignore[arg-type]
     raise TypeError(
         "asarray: expected a GPUArray or an object with __cuda_array_interface__ or __dlpack__, "
-        f"got {type(x).__name__}; to_gpu(numpy.asarray(x)) copies data of the host"
+        f"got {type(x).__name__}; to_gpu(numpy.asarray(x)) copies host data"
     )
 
 
 def require_contiguous(a: core.GPUArray, order: str = "C") -> core.GPUArray:
-    """Return the array, for a library that takes an address and a number of elements alone.
+    """Return the array if its elements are contiguous, and raise ValueError otherwise.
 
-    NCCL, RCCL and most of users' own functions ignore strides: of an array with gaps or with
-    transposed axes they would read other elements, in silence.
+    Check arrays with this function before a library such as NCCL or RCCL uses their addresses.
+    Such libraries ignore strides, so they would silently read the wrong elements of an array with
+    gaps or transposed axes.
 
     Parameters
     ----------
     a : GPUArray
         Array to check.
     order : {"C", "F", "A"}
-        Memory order of the elements: row-major, column-major, or one of both.
+        Memory order of the elements: row-major, column-major, or either.
 
     Returns
     -------
@@ -182,9 +186,9 @@ def require_contiguous(a: core.GPUArray, order: str = "C") -> core.GPUArray:
     Raises
     ------
     TypeError
-        `a` is no GPUArray.
+        `a` is not a GPUArray.
     ValueError
-        The elements are not contiguous in this order.
+        `order` is unknown, or the elements are not contiguous in this order.
 
     Examples
     --------
@@ -195,7 +199,7 @@ def require_contiguous(a: core.GPUArray, order: str = "C") -> core.GPUArray:
     >>> gpuarray.require_contiguous(a.T)
     Traceback (most recent call last):
         ...
-    ValueError: a: strides (8, 24): expected contiguous elements in order C; pass a copy
+    ValueError: a: strides (8, 24): expected contiguous elements in order 'C'; pass a copy
     """
     flags = require_array("a", a).flags
     orders = {"C": flags.c_contiguous, "F": flags.f_contiguous, "A": flags.forc}
@@ -203,22 +207,21 @@ def require_contiguous(a: core.GPUArray, order: str = "C") -> core.GPUArray:
         raise ValueError(f"order={order!r}: expected 'C', 'F' or 'A'")
     if not orders[order]:
         raise ValueError(
-            f"a: strides {a.strides}: expected contiguous elements in order {order}; pass a copy"
+            f"a: strides {a.strides}: expected contiguous elements in order {order!r}; pass a copy"
         )
     return a
 
 
-def _device_number(x: object, kind: int, number: int) -> int:
+def _device_number(x: object, device_type: int, number: int) -> int:
     """Return the number of the device that `x` is on."""
-    if kind not in _REACHED:
-        where = _KINDS.get(kind, f"a device of DLPack's type {kind}")
-        advice = (
-            f"the target {capabilities.target} reaches {_KINDS[_REACHED[0]]}; move x there first"
-        )
-        if kind == 1:
+    if device_type not in _ACCESSIBLE:
+        where = _DEVICE_TYPES.get(device_type, f"a device of DLPack's type {device_type}")
+        accessible = _DEVICE_TYPES[_ACCESSIBLE[0]]
+        advice = f"the target {capabilities.target} accesses {accessible}; copy x there first"
+        if device_type == 1:
             advice = "to_gpu(numpy.from_dlpack(x)) copies it to the device"
         raise BufferError(f"from_dlpack: {type(x).__name__} is on {where}; {advice}")
-    if kind not in _DEVICES:
+    if device_type not in _DEVICES:
         return state.current_device()
     count = errors.check(core.cudaGetDeviceCount(), "cudaGetDeviceCount")
     if not 0 <= number < count:
@@ -232,11 +235,11 @@ def _device_number(x: object, kind: int, number: int) -> int:
 def _requested_number(device: Int | tuple[int, int]) -> int:
     """Return the number of the device that `device` names."""
     if isinstance(device, tuple):
-        kind, number = (int(part) for part in device)
-        if kind not in _REACHED:
+        device_type, number = (int(part) for part in device)
+        if device_type not in _ACCESSIBLE:
             raise BufferError(
-                f"from_dlpack: device={device}: the target {capabilities.target} makes arrays on "
-                f"{_KINDS[_REACHED[0]]} ({_REACHED[0]})"
+                f"from_dlpack: device={device}: expected device type {_ACCESSIBLE[0]}, "
+                f"{_DEVICE_TYPES[_ACCESSIBLE[0]]}, for the target {capabilities.target}"
             )
         return number
     if not hasattr(device, "__index__"):
@@ -245,15 +248,15 @@ def _requested_number(device: Int | tuple[int, int]) -> int:
 
 
 def _capsule(x: Any, copy: bool | None) -> Any:
-    """Export `x` as a DLPack capsule whose data is ready in the order of the null stream."""
-    asked = {} if _NULL_STREAM is None else {"stream": _NULL_STREAM}
+    """Export `x` as a DLPack capsule; the null stream waits for its data."""
+    arguments = {} if _NULL_STREAM is None else {"stream": _NULL_STREAM}
     newer: dict[str, Any] = {"max_version": (1, 1)}
     if copy is False:
         newer["copy"] = False
     try:
-        return x.__dlpack__(**asked, **newer)
-    except TypeError:  # a producer from before DLPack 1.0
-        return x.__dlpack__(**asked)
+        return x.__dlpack__(**arguments, **newer)
+    except TypeError:  # a producer older than DLPack 1.0
+        return x.__dlpack__(**arguments)
 
 
 def _order(stream: StreamLike, array: core.GPUArray) -> None:
@@ -263,9 +266,9 @@ def _order(stream: StreamLike, array: core.GPUArray) -> None:
 
 
 def _from_interface(x: object, interface: Mapping[str, Any], stream: StreamLike) -> core.GPUArray:
-    """Make a GPUArray of the memory that ``__cuda_array_interface__`` describes."""
+    """Make a GPUArray that shares the memory described by ``__cuda_array_interface__``."""
     if interface.get("mask") is not None:
-        raise BufferError("asarray: the array has a mask; a GPUArray cannot have one")
+        raise BufferError("asarray: the array has a mask, which GPUArrays do not support")
     for key in ("data", "shape", "typestr"):
         if interface.get(key) is None:
             raise TypeError(
@@ -280,8 +283,8 @@ def _from_interface(x: object, interface: Mapping[str, Any], stream: StreamLike)
     producer = interface.get("stream") if _version(interface) >= 3 else None
     if producer == 0:
         raise ValueError(
-            "asarray: stream 0 in __cuda_array_interface__ is ambiguous; 1 is the legacy default "
-            "stream, 2 the per-thread one"
+            "asarray: stream 0 in __cuda_array_interface__ is ambiguous; pass 1 for the legacy "
+            "default stream, 2 for the per-thread default stream"
         )
     strides, wait = interface.get("strides"), producer != _LEGACY
     array = core._borrow_memory(x, address, interface["shape"], strides, _dtype(interface), wait)

@@ -6,25 +6,26 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from PyGPU._arrays.index_copies import copy_in_c_order
-from PyGPU._runtime import beside_first, core, require_array
+from PyGPU._runtime import core, on_device_of_first, require_array
 
 if TYPE_CHECKING:
     from PyGPU._types import AllocatorLike, Int, Shape, StreamLike
 
 
 def plain(name: str, a: object) -> core.GPUArray:
-    """Return the array, or a view if it is of a subclass, whose attributes may be overridden.
+    """Return a GPUArray itself, and a view of class GPUArray for an object of a subclass.
 
-    Launches that compute sizes in Python need the array's own. TypeError names the argument.
+    A subclass may override attributes such as ``shape``, from which functions compute launches.
+    Raise TypeError for other objects; `name` is the name of the argument.
     """
     array = require_array(name, a)
     return array if type(array) is core.GPUArray else array[...]
 
 
 def in_c_order(a: core.GPUArray) -> core.GPUArray:
-    """Return the array, or a copy, in C order at a multiple of the element size.
+    """Return the array if it is aligned and contiguous in C order; otherwise return such a copy.
 
-    ``ravel`` returns views of evenly spaced elements, which not every kernel can read.
+    ``ravel`` may return a view with gaps between the elements, which some kernels cannot read.
     """
     if a.flags.c_contiguous and a.ptr % a.dtype.itemsize == 0:
         return a
@@ -117,14 +118,14 @@ def transpose(a: core.GPUArray, axes: Shape | None = None) -> core.GPUArray:
     Parameters
     ----------
     a : GPUArray
-        Array to reshape.
+        Array to transpose.
     axes : sequence of int, optional
         The axes of `a` in their new order; reversed by default.
 
     Returns
     -------
     GPUArray
-        A view of the memory of `a` where one exists, else a copy.
+        A view of the memory of `a`.
 
     Examples
     --------
@@ -143,7 +144,7 @@ def reshape(a: core.GPUArray, *shape: Shape, order: str = "C") -> core.GPUArray:
     Parameters
     ----------
     a : GPUArray
-        Array to view.
+        Array to reshape.
     *shape : int or sequence of int
         The new shape; one length may be -1.
     order : {"C", "F", "A"}
@@ -152,7 +153,7 @@ def reshape(a: core.GPUArray, *shape: Shape, order: str = "C") -> core.GPUArray:
     Returns
     -------
     GPUArray
-        A view of the memory of `a`.
+        A view of the memory of `a` if possible; otherwise a copy.
 
     Examples
     --------
@@ -165,7 +166,7 @@ def reshape(a: core.GPUArray, *shape: Shape, order: str = "C") -> core.GPUArray:
     return a.reshape(*shape, order=order)
 
 
-@beside_first
+@on_device_of_first
 def reverse(self: core.GPUArray, stream: StreamLike = None) -> core.GPUArray:
     """Return a new array with the elements in reverse order along every axis.
 

@@ -1,7 +1,7 @@
-"""NumPy's functions that create arrays, called with ``like=`` a GPUArray.
+"""NumPy's functions that create arrays, called with a GPUArray as ``like=``.
 
-The arrays are created on the device of `like`. Values that NumPy computes or converts on the host,
-such as those of ``arange`` and of lists, are uploaded.
+The arrays are created on the device of `like`. NumPy computes some arrays on the host, such as
+``arange``, and converts lists there; the results are copied to the device.
 """
 
 from __future__ import annotations
@@ -58,15 +58,15 @@ def _full(
 def _converted(
     a: core.GPUArray, dtype: DTypeLike | None, order: OrderLike | None, copy: bool | None
 ) -> core.GPUArray:
-    """Return the GPUArray itself where its dtype and memory order fit, else a copy."""
-    wanted = order or "K"
-    to = a.dtype if dtype is None else np.dtype(dtype)
-    is_in_order = getattr(a.flags, f"{wanted.lower()}_contiguous", True)
-    if not copy and to == a.dtype and is_in_order:
+    """Return the GPUArray itself if its dtype and memory order match, and a copy otherwise."""
+    new_order = order or "K"
+    new_dtype = a.dtype if dtype is None else np.dtype(dtype)
+    is_in_order = getattr(a.flags, f"{new_order.lower()}_contiguous", True)
+    if not copy and new_dtype == a.dtype and is_in_order:
         return a
     if copy is False:
-        raise ValueError(f"copy=False: an array of dtype {to} and order {order!r} needs a copy")
-    return numpy_functions.copy(a if to == a.dtype else a.astype(to), order=wanted)
+        raise ValueError(f"copy=False: dtype {new_dtype} and order {order!r} need a copy")
+    return numpy_functions.copy(a if new_dtype == a.dtype else a.astype(new_dtype), order=new_order)
 
 
 def _array(
@@ -104,17 +104,17 @@ def _asfortranarray(a: Any, dtype: DTypeLike | None = None) -> core.GPUArray:
     return _array(a, dtype, copy=None, order="F", ndmin=1)
 
 
-def _uploaded(function: Callable[..., Any]) -> Callable[..., core.GPUArray]:
-    """Return a function that uploads the result of NumPy's `function`."""
+def _computed_on_host(function: Callable[..., Any]) -> Callable[..., core.GPUArray]:
+    """Return a function that copies the result of NumPy's `function` to the device."""
     return lambda *args, **kwargs: core.to_gpu(function(*args, **kwargs))
 
 
-#: NumPy's functions with the parameter `like`, and the functions that implement them.
+#: Map each NumPy function with the parameter `like` to its implementation.
 FUNCTIONS: dict[Callable[..., Any], Callable[..., core.GPUArray]] = {
     **{np.empty: _empty, np.zeros: _zeros, np.ones: _ones, np.full: _full},
     **{np.array: _array, np.asarray: _asarray, np.asanyarray: _asarray},
     **{np.ascontiguousarray: _ascontiguousarray, np.asfortranarray: _asfortranarray},
-    **{name: _uploaded(name) for name in (np.arange, np.eye, np.identity, np.tri)},
+    **{name: _computed_on_host(name) for name in (np.arange, np.eye, np.identity, np.tri)},
 }
 
 
@@ -125,18 +125,23 @@ def create(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> core.GPUArray:
-    """Call one of `FUNCTIONS` so that the new array is on the device of `like`.
+    """Create an array as NumPy's `function` does, on the device of `like`.
 
     Parameters
     ----------
     like : GPUArray
-        Argument `like` of NumPy's function.
+        Array passed as ``like=`` to NumPy's function.
     function : callable
         NumPy's function.
     name : str
         Name of the function, for messages.
     args, kwargs : tuple, dict
         Arguments of NumPy's function without `like`.
+
+    Returns
+    -------
+    GPUArray
+        The new array.
 
     Raises
     ------
@@ -146,6 +151,6 @@ def create(
     implementation = FUNCTIONS.get(function)
     if implementation is None:
         raise missing.not_implemented(name)
-    device = core.GPUArray.device.__get__(like)  # a subclass may have another attribute `device`
+    device = core.GPUArray.device.__get__(like)  # a subclass may override `device`
     with nullcontext() if device is None else core.device(device):
         return implementation(*args, **kwargs)

@@ -7,7 +7,7 @@ implemented raises TypeError; no array is silently copied to the host.
 results of ``numpy.float32(2) * a`` and of ``numpy.multiply`` agree: the dtype of NumPy's scalar
 takes part in promotion in both. Comparisons differ: comparison operators return the operands'
 dtype, and ufuncs return bool. Before NumPy calls the ufunc of a comparison operator, it converts a
-scalar on the left to an array without axes. Such an array identifies an operator, because NumPy
+scalar on the left to a zero-dimensional array. Such an array identifies an operator, because NumPy
 creates it in no other case.
 """
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 GPUArray = core.GPUArray
 
-#: NumPy's functions, and the functions that implement them.
+#: Map each NumPy function to its implementation.
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     **numpy_functions.FUNCTIONS,
     **numpy_reductions.FUNCTIONS,
@@ -52,7 +52,7 @@ FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     **statistics.FUNCTIONS,
 }
 
-# Ufuncs that an operator of GPUArray computes in the same way, with less overhead.
+# Operators of GPUArray that compute the same as a ufunc, with less overhead.
 _OPERATORS: dict[np.ufunc, Callable[..., Any]] = {
     **{np.add: GPUArray.__add__, np.subtract: GPUArray.__sub__, np.multiply: GPUArray.__mul__},
     **{np.divide: GPUArray.__truediv__, np.power: GPUArray.__pow__},
@@ -68,15 +68,16 @@ _REFLECTED: dict[np.ufunc, Callable[..., Any]] = {
 
 
 def _is_foreign(value: object) -> bool:
-    """Test whether the value's class, not one of ours, defines ``__array_ufunc__``."""
-    ours = GPUArray, np.ndarray, np.generic, tracing.Number
-    return not isinstance(value, ours) and hasattr(type(value), "__array_ufunc__")
+    """Test whether another library's class defines ``__array_ufunc__`` for the value."""
+    known = GPUArray, np.ndarray, np.generic, tracing.Number
+    return not isinstance(value, known) and hasattr(type(value), "__array_ufunc__")
 
 
 def _where(where: Any, made: Any, out: Any, casting: Casting) -> Any:
-    """Return the results in `out`, or new arrays, whose elements count only where `where` is true.
+    """Store the elements where `where` is true in `out` or in new arrays, and return the arrays.
 
-    As in NumPy, a mask with more axes than the operands broadcasts the results.
+    Other elements of new arrays are unspecified. A mask with more axes than the operands broadcasts
+    the results, as in NumPy.
     """
     results = made if isinstance(made, tuple) else (made,)
     targets = out or (None,) * len(results)
@@ -126,8 +127,8 @@ def array_ufunc(self: GPUArray, ufunc: np.ufunc, method: str, *inputs: Any, **kw
         return numpy_reductions.reduce(ufunc, *inputs, *given, **kwargs)
     if ufunc not in UFUNCS:
         raise missing.not_implemented(f"numpy.{ufunc.__name__}")
-    if kwargs.pop("order", "K") != "K":
-        raise TypeError(f"numpy.{ufunc.__name__}: expected order='K', that of the operands")
+    if (order := kwargs.pop("order", "K")) != "K":
+        raise TypeError(f"numpy.{ufunc.__name__}: order={order!r}: expected 'K'")
     kwargs.pop("subok", None)
     where = kwargs.pop("where", True)
     dtype, casting = kwargs.pop("dtype", None), kwargs.pop("casting", "same_kind")

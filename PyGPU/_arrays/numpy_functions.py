@@ -1,6 +1,7 @@
-"""NumPy's functions of arrays for GPUArray, with NumPy's rules, other than those of whole families.
+"""NumPy's functions for GPUArray that belong to no other module: ``where``, ``clip``, ``round``.
 
-A parameter of NumPy's function that is missing here raises TypeError.
+They follow NumPy's rules. A parameter of NumPy's function that is not implemented here raises
+TypeError.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ if TYPE_CHECKING:
 def dot(a: core.GPUArray, b: core.GPUArray, out: core.GPUArray | None = None) -> core.GPUArray:
     for name, array in (("a", a), ("b", b)):
         if require_array(name, array).ndim != 1:
-            raise TypeError(f"numpy.dot: {name}: expected an array of one axis, got {array.shape}")
+            raise TypeError(f"numpy.dot: {name}: expected one axis, got shape {array.shape}")
     return reductions.dot(a, b, out=out)
 
 
 def where(condition: Operand, x: Operand | None = None, y: Operand | None = None) -> core.GPUArray:
     if x is None or y is None:
-        raise missing.not_implemented("numpy.where of a condition alone")
+        raise missing.not_implemented("numpy.where without both x and y")
     return functions.where(condition, x, y)
 
 
@@ -56,18 +57,20 @@ def clip(
     *,
     min: Any = _NOT_GIVEN,
     max: Any = _NOT_GIVEN,
-    **of_ufunc: Any,
+    **ufunc_arguments: Any,
 ) -> core.GPUArray:
     if a_min is a_max is _NOT_GIVEN:
         a_min, a_max = (None if one is _NOT_GIVEN else one for one in (min, max))
     elif a_min is _NOT_GIVEN or a_max is _NOT_GIVEN:
         name = "a_min" if a_min is _NOT_GIVEN else "a_max"
-        raise TypeError(f"clip: {name} is missing; pass both a_min and a_max, or None for no bound")
+        raise TypeError(f"clip: {name} is missing: pass a_min and a_max, with None for no bound")
     elif min is not _NOT_GIVEN or max is not _NOT_GIVEN:
-        raise ValueError("clip: expected a_min and a_max, or min and max, not some of both")
-    if not of_ufunc:
+        raise ValueError(
+            "clip: min and max are alternatives to a_min and a_max: pass one pair only"
+        )
+    if not ufunc_arguments:
         return methods.clip(require_array("a", a), a_min, a_max, out=out)
-    unknown = of_ufunc.keys() - {"dtype", "casting", "where", "order", "subok"}
+    unknown = ufunc_arguments.keys() - {"dtype", "casting", "where", "order", "subok"}
     if unknown:
         raise TypeError(f"clip: {', '.join(unknown)}: not implemented for GPUArray")
     bounds: list[tuple[Any, Any]] = [(np.maximum, a_min), (np.minimum, a_max)]
@@ -75,30 +78,37 @@ def clip(
         (np.positive, None)
     ]
     for function, bound in steps[:-1]:
-        of_step = {k: v for k, v in of_ufunc.items() if k != "where"}
-        a = function(a, bound, **of_step)
+        step_arguments = {k: v for k, v in ufunc_arguments.items() if k != "where"}
+        a = function(a, bound, **step_arguments)
     function, bound = steps[-1]
     operands = (a,) if bound is None else (a, bound)
-    result: core.GPUArray = function(*operands, out=out, **of_ufunc)
+    result: core.GPUArray = function(*operands, out=out, **ufunc_arguments)
     return result
 
 
 def round(a: core.GPUArray, decimals: Int = 0, out: core.GPUArray | None = None) -> core.GPUArray:
-    """Round the elements to a number of decimals, halves to the even digit.
+    """Round the elements to a number of decimals; halves are rounded to the even digit.
 
     Parameters
     ----------
     a : GPUArray
         Array to round.
     decimals : int
-        Number of digits after the decimal point; negative numbers round digits before it.
+        Number of digits after the decimal point; -1 rounds to tens, -2 to hundreds.
     out : GPUArray, optional
-        Array for the result; a new array by default.
+        Array of the shape of `a` for the result; a new array by default. The result is cast to
+        its dtype by NumPy's "same_kind" rule.
 
     Returns
     -------
     GPUArray
-        The rounded elements, in the dtype of `a`; in float16 if `a` is of bools.
+        The rounded elements, of the dtype of `a`; of float16 if the dtype of `a` is bool.
+
+    Raises
+    ------
+    TypeError
+        The dtype of `a` is bool and `decimals` is not 0, or the result cannot be cast to the dtype
+        of `out`.
 
     Examples
     --------
@@ -111,10 +121,10 @@ def round(a: core.GPUArray, decimals: Int = 0, out: core.GPUArray | None = None)
     if kind in "iu" and decimals >= 0:
         return copy(a) if out is None else functions.into(out, a)
     if decimals == 0:
-        return apply("rint", a, out=out)  # bools give float16, as in NumPy
+        return apply("rint", a, out=out)  # bool becomes float16, as in NumPy
     if kind == "b":
-        raise TypeError(f"round: decimals={decimals}: expected numbers, got an array of bool")
-    compute = np.dtype(f"{kind}8") if kind in "iu" else a.dtype  # float64 loses digits of integers
+        raise TypeError(f"round: decimals={decimals}: an array of bool allows only decimals=0")
+    compute = np.dtype(f"{kind}8") if kind in "iu" else a.dtype  # float64 would lose digits
     if kind in "iu" and 10**-decimals > np.iinfo(compute).max:
         return apply("multiply", a, 0, out=out)
     factor = 10**-decimals if kind in "iu" else float(f"1e{abs(decimals)}")
@@ -144,7 +154,7 @@ def reshape(
         return made
     is_view = made.ptr == a.ptr
     if copy is False and not is_view:
-        raise ValueError("reshape: copy=False: no view has the elements in this order")
+        raise ValueError(f"reshape: copy=False: shape {made.shape} in order {order!r} needs a copy")
     return made.copy() if copy and is_view else made
 
 
@@ -194,23 +204,23 @@ def iscomplexobj(x: core.GPUArray) -> bool:
     return x.dtype.kind == "c"
 
 
-def _dtype_or_itself(value: Any) -> Any:
+def _dtype_of_array(value: Any) -> Any:
     return value.dtype if isinstance(value, core.GPUArray) else value
 
 
 def result_type(*arrays_and_dtypes: Any) -> DType:
-    return np.result_type(*map(_dtype_or_itself, arrays_and_dtypes))
+    return np.result_type(*map(_dtype_of_array, arrays_and_dtypes))
 
 
 def can_cast(from_: Any, to: DTypeLike, casting: Casting = "safe") -> bool:
-    return np.can_cast(_dtype_or_itself(from_), to, casting)
+    return np.can_cast(_dtype_of_array(from_), to, casting)
 
 
 def _require_own_device(a: core.GPUArray, device: Int | None) -> None:
     if device is not None and operator.index(device) != a.device:
         raise ValueError(
-            f"device={device!r}: expected None or the array's device, {a.device}; the functions "
-            "zeros, ones, empty and full of PyGPU.gpuarray have the argument"
+            f"device={device!r}: expected None or {a.device}, the array's device; zeros, ones, "
+            "empty and full of PyGPU.gpuarray create arrays on other devices"
         )
 
 
@@ -267,7 +277,7 @@ def full_like(
     return ranges.full_like(a, fill_value, dtype, order, shape)
 
 
-#: NumPy's functions, and the functions here that implement them.
+#: Map each NumPy function to its implementation.
 FUNCTIONS = {
     getattr(np, function.__name__): function
     for function in (

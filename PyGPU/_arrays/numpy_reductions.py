@@ -1,6 +1,6 @@
 """NumPy's reductions with NumPy's dtypes, and with ``where=`` and ``initial=``.
 
-Elements that ``where`` leaves out are replaced by the operation's neutral element.
+The operation's identity replaces the elements where ``where`` is false.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ import numpy as np
 from PyGPU._arrays import functions, missing, ranges, reductions, statistics
 from PyGPU._arrays.functions import apply
 from PyGPU._kernels import accumulated, reduced_dtype
-from PyGPU._runtime import beside_first, core, require_array
+from PyGPU._runtime import core, on_device_of_first, require_array
 
 if TYPE_CHECKING:
     from PyGPU._types import Axis, DType, DTypeLike, Int
 
 
 class _Reduction(NamedTuple):
-    """A reduction of NumPy: its name in the core, and the ufunc that combines two elements."""
+    """A NumPy reduction: its name in the core, and the ufunc that combines two elements."""
 
     function: Callable[..., Any]
     core: str
     ufunc: np.ufunc
-    neutral: int | None  # None: an extreme, which has none
+    identity: int | None  # None for max and min, which have no identity
     skips_nan: bool = False
 
     @property
@@ -46,37 +46,37 @@ _ALL = _Reduction(np.all, "all", np.logical_and, 1)
 
 
 def _name_in_core(reduction: _Reduction, dtype: DType) -> str:
-    """Return the core's name: its sums know NaN by a prefix, its extremes by another name."""
+    """Return the reduction's name in the core, which depends on how NaN is treated."""
     name = reduction.core
     if dtype.kind not in "fc" or reduction.ufunc in (np.logical_or, np.logical_and):
         return name
-    if reduction.neutral is None:
+    if reduction.identity is None:
         return name if reduction.skips_nan else statistics.name_of_extreme(name, dtype)
     return f"nan{name}" if reduction.skips_nan else name
 
 
-def _chosen(name: str, a: core.GPUArray, where: Any, neutral: Any) -> core.GPUArray:
-    """Return the array with a neutral element in place of what `where` leaves out."""
+def _replace_excluded(name: str, a: core.GPUArray, where: Any, identity: Any) -> core.GPUArray:
+    """Return an array in which `identity` replaces the elements where `where` is false."""
     if where is True:
         return a
     try:
-        chosen = functions.where(where, a, a.dtype.type(neutral))
+        selected = functions.where(where, a, a.dtype.type(identity))
     except ValueError as error:
         raise ValueError(f"{name}: where: {error}") from None
-    if chosen.shape != a.shape:
+    if selected.shape != a.shape:
         raise ValueError(
-            f"{name}: where: shape {where.shape} does not broadcast to that of a, {a.shape}"
+            f"{name}: where: shape {where.shape} does not broadcast to the shape of a, {a.shape}"
         )
-    return chosen
+    return selected
 
 
 def _full_result(a: core.GPUArray, axis: Axis, keepdims: bool, value: Any) -> core.GPUArray:
-    """Return the result of a reduction of no elements: `value` everywhere."""
+    """Return an array of the reduction's shape with `value` in each element."""
     reduced = reductions.sum(a, axis=axis, keepdims=keepdims)
     return ranges.full(reduced.shape, value, a.dtype)
 
 
-@beside_first
+@on_device_of_first
 def _reduced(
     a: core.GPUArray,
     reduction: _Reduction,
@@ -90,33 +90,35 @@ def _reduced(
     name = _name_in_core(reduction, require_array("a", a).dtype)
     if initial is None and where is True:
         return core._reduce(name, a, axis, dtype, out, keepdims, None, None)
-    neutral = reduction.neutral
-    if neutral is None:
+    identity = reduction.identity
+    if identity is None:
         if initial is None:
             raise ValueError(
-                f"{reduction.name}: where needs initial, because an extreme of no elements has no "
-                "value"
+                f"{reduction.name}: where= requires initial=, the result if no element is selected"
             )
-        neutral = initial
+        identity = initial
     if reduction.core in ("any", "all") and where is not True:
         a = apply("not_equal", a, 0)
-    a = _chosen(reduction.name, a, where, neutral)
+    a = _replace_excluded(reduction.name, a, where, identity)
     if initial is None:
         return core._reduce(name, a, axis, dtype, out, keepdims, None, None)
-    if reduction.neutral is None and a.size == 0:
+    if reduction.identity is None and a.size == 0:
         result = _full_result(a, axis, keepdims, initial)
     else:
         result = core._reduce(name, a, axis, dtype, None, keepdims, None, None)
     return apply(reduction.ufunc.__name__, result, result.dtype.type(initial), out=out)
 
 
-def _asked(
+def _result_dtype(
     function: Callable[..., Any],
     a: core.GPUArray,
     dtype: DTypeLike | None,
     out: core.GPUArray | None,
 ) -> DType | None:
-    """Return the dtype of a reduction: without `out`, NumPy widens small integers."""
+    """Return the dtype of a reduction's result, or None if `out` determines it.
+
+    Without `out`, NumPy widens small integers.
+    """
     dtype = None if dtype is None else np.dtype(dtype)
     if dtype is None and out is not None:
         return None
@@ -124,7 +126,7 @@ def _asked(
 
 
 def _total(reduction: _Reduction) -> Callable[..., core.GPUArray]:
-    """Return NumPy's sum or product."""
+    """Return a function with the signature of numpy.sum that computes `reduction`."""
 
     def total(
         a: core.GPUArray,
@@ -135,14 +137,14 @@ def _total(reduction: _Reduction) -> Callable[..., core.GPUArray]:
         initial: Any = None,
         where: Any = True,
     ) -> core.GPUArray:
-        asked = _asked(reduction.function, a, dtype, out)
-        return _reduced(a, reduction, axis, asked, out, keepdims, initial, where)
+        result_dtype = _result_dtype(reduction.function, a, dtype, out)
+        return _reduced(a, reduction, axis, result_dtype, out, keepdims, initial, where)
 
     return total
 
 
 def _extreme(reduction: _Reduction) -> Callable[..., core.GPUArray]:
-    """Return NumPy's largest or smallest element."""
+    """Return a function with the signature of numpy.max that computes `reduction`."""
 
     def extreme(
         a: core.GPUArray,
@@ -158,7 +160,7 @@ def _extreme(reduction: _Reduction) -> Callable[..., core.GPUArray]:
 
 
 def _test(reduction: _Reduction) -> Callable[..., core.GPUArray]:
-    """Return NumPy's test of all or any elements."""
+    """Return a function with the signature of numpy.any that computes `reduction`."""
 
     def test(
         a: core.GPUArray,
@@ -174,29 +176,34 @@ def _test(reduction: _Reduction) -> Callable[..., core.GPUArray]:
     return test
 
 
-def _is_number(a: core.GPUArray, where: Any) -> Any:
-    """Return `where` without the elements that are NaN."""
+def _exclude_nan(a: core.GPUArray, where: Any) -> Any:
+    """Return `where`, with False where an element is NaN."""
     if a.dtype.kind not in "fc":
         return where
-    is_number = apply("logical_not", apply("isnan", a))
-    return is_number if where is True else apply("logical_and", is_number, where)
+    is_not_nan = apply("logical_not", apply("isnan", a))
+    return is_not_nan if where is True else apply("logical_and", is_not_nan, where)
 
 
-def _counted(name: str, a: core.GPUArray, where: Any, axis: Axis, keepdims: bool) -> core.GPUArray:
-    """Return the number of elements that `where` chooses."""
+def _count_selected(
+    name: str, a: core.GPUArray, where: Any, axis: Axis, keepdims: bool
+) -> core.GPUArray:
+    """Count the elements where `where` is true."""
     ones = ranges.full(a.shape, True, np.dtype(np.bool_))
-    return reductions.sum(_chosen(name, ones, where, False), np.int64, axis=axis, keepdims=keepdims)
+    return reductions.sum(
+        _replace_excluded(name, ones, where, False), np.int64, axis=axis, keepdims=keepdims
+    )
 
 
-def _divided(
+def _divide(
     total: core.GPUArray, count: core.GPUArray, dtype: DType, out: core.GPUArray | None
 ) -> core.GPUArray:
+    """Divide sums by counts, and return the quotients in `dtype` or in `out`."""
     real = functions.magnitude(total.dtype)
     result = apply("divide", total, count.astype(real), out=out)
     return result if out is not None or result.dtype == dtype else result.astype(dtype)
 
 
-@beside_first
+@on_device_of_first
 def mean(
     a: core.GPUArray,
     axis: Axis = None,
@@ -206,16 +213,16 @@ def mean(
     *,
     where: Any = True,
 ) -> core.GPUArray:
-    asked = _asked(np.mean, a, dtype, out)
+    result_dtype = _result_dtype(np.mean, a, dtype, out)
     if where is True:
-        return reductions.mean(a, asked, axis=axis, out=out, keepdims=keepdims)
-    asked = asked or reduced_dtype(np.mean, a.dtype, None)
-    chosen = _chosen("mean", a, where, 0)
-    total = reductions.sum(chosen, accumulated(asked), axis=axis, keepdims=keepdims)
-    return _divided(total, _counted("mean", a, where, axis, keepdims), asked, out)
+        return reductions.mean(a, result_dtype, axis=axis, out=out, keepdims=keepdims)
+    result_dtype = result_dtype or reduced_dtype(np.mean, a.dtype, None)
+    selected = _replace_excluded("mean", a, where, 0)
+    total = reductions.sum(selected, accumulated(result_dtype), axis=axis, keepdims=keepdims)
+    return _divide(total, _count_selected("mean", a, where, axis, keepdims), result_dtype, out)
 
 
-@beside_first
+@on_device_of_first
 def nanmean(
     a: core.GPUArray,
     axis: Axis = None,
@@ -225,11 +232,11 @@ def nanmean(
     *,
     where: Any = True,
 ) -> core.GPUArray:
-    chosen = _is_number(require_array("a", a), where)
-    return mean(a, axis, dtype, out, keepdims, where=chosen)
+    selected = _exclude_nan(require_array("a", a), where)
+    return mean(a, axis, dtype, out, keepdims, where=selected)
 
 
-def _variance_of(
+def _variance_where(
     name: str,
     a: core.GPUArray,
     axis: Axis,
@@ -238,30 +245,35 @@ def _variance_of(
     ddof: float,
     keepdims: bool,
     where: Any,
-    middle: core.GPUArray | None,
+    given_mean: core.GPUArray | None,
 ) -> core.GPUArray:
-    """Compute the variance, or its root, of the elements that `where` chooses.
+    """Compute the variance or standard deviation of the elements where `where` is true.
 
-    `middle` is their mean, if the caller knows it, with all axes.
+    `given_mean` is the mean of these elements, with all axes kept; None if it must be computed.
     """
-    if where is True and middle is None:
+    if where is True and given_mean is None:
         return statistics.variance(name, a, axis, dtype, out, ddof, keepdims)
-    statistics.compute_dtype(name, a, dtype)  # raises TypeError for dtypes without fractions
-    asked = reduced_dtype(getattr(np, name), a.dtype, None if dtype is None else np.dtype(dtype))
-    compute = np.result_type(accumulated(asked), accumulated(a.dtype))
-    if middle is None:
-        middle = mean(a, axis, compute, None, True, where=where)
-    squares = _chosen(name, statistics.squares(a.astype(compute), middle), where, 0)
+    statistics.compute_dtype(name, a, dtype)  # raises TypeError for integer dtypes
+    result_dtype = reduced_dtype(
+        getattr(np, name), a.dtype, None if dtype is None else np.dtype(dtype)
+    )
+    compute = np.result_type(accumulated(result_dtype), accumulated(a.dtype))
+    if given_mean is None:
+        given_mean = mean(a, axis, compute, None, True, where=where)
+    squares = _replace_excluded(name, statistics.squares(a.astype(compute), given_mean), where, 0)
     total = reductions.sum(squares, axis=axis, keepdims=keepdims)
-    count = apply("subtract", _counted(name, a, where, axis, keepdims), ddof)
-    variance = _divided(total, apply("maximum", count, 0), total.dtype, None)
-    return statistics.finished(name, variance, asked, out)
+    count = apply("subtract", _count_selected(name, a, where, axis, keepdims), ddof)
+    variance = _divide(total, apply("maximum", count, 0), total.dtype, None)
+    return statistics.finished(name, variance, result_dtype, out)
 
 
 def _variance(name: str, skips_nan: bool) -> Callable[..., core.GPUArray]:
-    """Return NumPy's variance or standard deviation."""
+    """Return a function with the signature of numpy.var that computes a variance or its root.
 
-    @beside_first
+    `name` is "var" or "std". With `skips_nan`, NaN is ignored.
+    """
+
+    @on_device_of_first
     def variance(
         a: core.GPUArray,
         axis: Axis = None,
@@ -275,24 +287,26 @@ def _variance(name: str, skips_nan: bool) -> Callable[..., core.GPUArray]:
         correction: float | None = None,
     ) -> core.GPUArray:
         if skips_nan:
-            where = _is_number(require_array("a", a), where)
+            where = _exclude_nan(require_array("a", a), where)
         if correction is not None:
             if ddof != 0:
-                raise ValueError(f"{name}: ddof={ddof} and correction={correction}: expected one")
+                raise ValueError(
+                    f"{name}: ddof={ddof} and correction={correction}: pass only one of them"
+                )
             ddof = correction
         if mean is not None:
             require_array("mean", mean)
-        return _variance_of(name, a, axis, dtype, out, ddof, keepdims, where, mean)
+        return _variance_where(name, a, axis, dtype, out, ddof, keepdims, where, mean)
 
     return variance
 
 
-def _place_of_number(name: str) -> Callable[..., core.GPUArray]:
-    """Return NumPy's place of an extreme that leaves NaN out."""
-    place = getattr(statistics, name)
-    beyond = -np.inf if name == "argmax" else np.inf
+def _nanarg(name: str) -> Callable[..., core.GPUArray]:
+    """Return a function with the signature of numpy.argmax that ignores NaN."""
+    index_of_extreme = getattr(statistics, name)
+    replacement = -np.inf if name == "argmax" else np.inf
 
-    @beside_first
+    @on_device_of_first
     def find(
         a: core.GPUArray,
         axis: Int | None = None,
@@ -304,8 +318,8 @@ def _place_of_number(name: str) -> Callable[..., core.GPUArray]:
             is_nan = apply("isnan", a)
             if bool(reductions.all(is_nan, axis=axis).get().any()):
                 raise ValueError(f"nan{name}: All-NaN slice encountered")
-            a = functions.where(is_nan, a.dtype.type(beyond), a)
-        found: core.GPUArray = place(a, axis, out, keepdims=keepdims)
+            a = functions.where(is_nan, a.dtype.type(replacement), a)
+        found: core.GPUArray = index_of_extreme(a, axis, out, keepdims=keepdims)
         return found
 
     return find
@@ -318,8 +332,8 @@ _TABLE: dict[Callable[..., Any], Callable[..., core.GPUArray]] = {
     **{np.nanmax: _extreme(_NANMAX), np.nanmin: _extreme(_NANMIN)},
     **{np.any: _test(_ANY), np.all: _test(_ALL)},
 }
-#: The functions whose ufuncs have a method ``reduce``.
-OF_UFUNCS: dict[np.ufunc, Callable[..., core.GPUArray]] = {
+#: Map each ufunc to the implementation of its method ``reduce``.
+UFUNC_REDUCTIONS: dict[np.ufunc, Callable[..., core.GPUArray]] = {
     **{np.add: _TABLE[np.sum], np.multiply: _TABLE[np.prod]},
     **{np.maximum: _TABLE[np.max], np.minimum: _TABLE[np.min]},
     **{np.fmax: _TABLE[np.nanmax], np.fmin: _TABLE[np.nanmin]},
@@ -332,12 +346,12 @@ def reduce(
 ) -> core.GPUArray:
     """Compute ``ufunc.reduce``, along the first axis by default."""
     name = f"numpy.{ufunc.__name__}.reduce"
-    if ufunc not in OF_UFUNCS:
+    if ufunc not in UFUNC_REDUCTIONS:
         raise missing.not_implemented(name)
     kwargs.setdefault("axis", 0 if a.ndim else None)
     if kwargs.get("dtype", a) is None:
         del kwargs["dtype"]
-    function = OF_UFUNCS[ufunc]
+    function = UFUNC_REDUCTIONS[ufunc]
     try:
         return function(a, out=out, **kwargs)
     except TypeError:
@@ -345,12 +359,12 @@ def reduce(
         raise
 
 
-#: NumPy's functions, and the functions here that implement them.
+#: Map each NumPy function to its implementation.
 FUNCTIONS: dict[Callable[..., Any], Callable[..., core.GPUArray]] = {
     **_TABLE,
     **{np.amax: _TABLE[np.max], np.amin: _TABLE[np.min]},
     **{np.mean: mean, np.nanmean: nanmean},
     **{np.var: _variance("var", False), np.std: _variance("std", False)},
     **{np.nanvar: _variance("var", True), np.nanstd: _variance("std", True)},
-    **{np.nanargmax: _place_of_number("argmax"), np.nanargmin: _place_of_number("argmin")},
+    **{np.nanargmax: _nanarg("argmax"), np.nanargmin: _nanarg("argmin")},
 }

@@ -1,4 +1,4 @@
-"""NumPy's functions that choose elements or compute positions: ``take``, ``unravel_index``."""
+"""NumPy's functions that select elements or compute indices: ``take``, ``unravel_index``."""
 
 from __future__ import annotations
 
@@ -31,11 +31,13 @@ def take(
 
 
 def broadcast_to(array: core.GPUArray, shape: Shape, subok: bool = False) -> core.GPUArray:
-    """Return a copy; NumPy returns a read-only view, which GPUArrays do not have."""
+    """Return a broadcast copy. NumPy returns a read-only view, which GPUArray does not support."""
     lengths = _lengths(shape)
     made = core.empty(lengths, require_array("array", array).dtype, array.allocator)
     if np.broadcast_shapes(array.shape, lengths) != lengths:
-        raise ValueError(f"broadcast_to: shape={shape}: array of shape {array.shape} does not fit")
+        raise ValueError(
+            f"broadcast_to: shape={shape}: shape {array.shape} does not broadcast to it"
+        )
     made[...] = array
     return made
 
@@ -67,7 +69,7 @@ def trace(
     dtype: DTypeLike | None = None,
     out: core.GPUArray | None = None,
 ) -> core.GPUArray:
-    add: Any = np.sum  # of integers in NumPy's wider dtype
+    add: Any = np.sum  # numpy.sum widens small integers
     total: core.GPUArray = add(diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype, out=out)
     return total
 
@@ -77,7 +79,7 @@ def select(
 ) -> core.GPUArray:
     if len(condlist) != len(choicelist) or not condlist:
         raise ValueError(
-            f"select: expected as many choices as conditions, got {len(condlist)} conditions and "
+            f"select: expected one choice for each condition, got {len(condlist)} conditions and "
             f"{len(choicelist)} choices"
         )
     for k, condition in enumerate(condlist):
@@ -98,18 +100,18 @@ def angle(z: core.GPUArray, deg: bool = False) -> core.GPUArray:
 
 
 def _require_in_range(name: str, index: core.GPUArray, length: int) -> None:
-    """Raise ValueError for indices below 0 or not below `length`; waits for the device."""
+    """Raise ValueError unless all indices are in ``0 ... length - 1``; wait for the device."""
     is_outside: Any = functions.apply(
         "logical_or",
         functions.apply("less", index, 0),
         functions.apply("greater_equal", index, length),
     )
     if index.size and bool(reductions.any(is_outside).get()):
-        raise ValueError(f"{name}: an index is not in the range from 0 to {length - 1}")
+        raise ValueError(f"{name}: expected indices from 0 to {length - 1}")
 
 
 def _in_order(name: str, lengths: Sequence[Any], order: str) -> Sequence[Any]:
-    """Return the axes so that the last one varies fastest."""
+    """Return the axes in the order in which the last axis varies fastest."""
     if order not in ("C", "F"):
         raise ValueError(f"{name}: order={order!r}: expected 'C' or 'F'")
     return lengths if order == "C" else lengths[::-1]
@@ -130,7 +132,7 @@ def unravel_index(
 
 
 def _fitted(k: int, index: core.GPUArray, length: int, mode: str) -> core.GPUArray:
-    """Return indices of one axis in its range, by the mode of ``ravel_multi_index``."""
+    """Check, wrap or clip the indices of axis `k`, by the mode of ``ravel_multi_index``."""
     name = f"multi_index[{k}]"
     if require_array(name, index).dtype.kind not in "iu":
         raise TypeError(f"ravel_multi_index: {name}: expected integers, got {index.dtype}")
@@ -154,8 +156,8 @@ def ravel_multi_index(
     modes = [mode] * len(lengths) if isinstance(mode, str) else list(mode)
     if not len(multi_index) == len(lengths) == len(modes) or not lengths:
         raise ValueError(
-            f"ravel_multi_index: {len(multi_index)} index arrays and mode={mode!r} for "
-            f"dims={dims} of {len(lengths)} axes"
+            f"ravel_multi_index: dims={dims}: expected an index array and a mode for each axis, "
+            f"got {len(multi_index)} index arrays and mode={mode!r}"
         )
     fitted = list(map(_fitted, range(len(lengths)), multi_index, lengths, modes))
     flat: core.GPUArray
@@ -165,7 +167,7 @@ def ravel_multi_index(
     return flat
 
 
-#: NumPy's functions, and the functions here that implement them.
+#: Map each NumPy function to its implementation.
 FUNCTIONS = {
     getattr(np, function.__name__): function
     for function in (

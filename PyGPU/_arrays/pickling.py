@@ -1,4 +1,4 @@
-"""Pickles and Python's copies of GPUArrays and of users' subclasses."""
+"""Pickling and copying of GPUArrays and of users' subclasses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _restored(
     Parameters
     ----------
     ary : numpy.ndarray
-        Elements, which are uploaded from where they are.
+        Elements, which are copied to the device from this array's memory.
     device : int, optional
         Device of the pickled array. None, and a device that this machine lacks, mean the current
         device.
@@ -71,7 +71,7 @@ def _state(array: Any) -> Any:
 
 
 def _set_state(array: Any, state: Any) -> None:
-    """Set the attributes as pickle does."""
+    """Set the attributes of a subclass's object, as pickle does."""
     if hasattr(array, "__setstate__"):
         array.__setstate__(state)
         return
@@ -98,11 +98,11 @@ def _reduce(self: GPUArray) -> tuple[Any, ...]:
     >>> pickle.loads(text, buffers=buffers)
     array([0, 1, 2])
     """
-    device = GPUArray.device.__get__(self)  # a subclass may have another attribute of this name
+    device = GPUArray.device.__get__(self)  # a subclass may override `device`
     host, axes = GPUArray.get(self), None
     if not host.flags.forc:
         axes = sorted(range(host.ndim), key=lambda axis: -host.strides[axis])
-        host = host.transpose(axes)  # contiguous, so that NumPy pickles its memory as it is
+        host = host.transpose(axes)  # contiguous: NumPy pickles it without a copy
     dtype = None
     if not _exports_buffer(host):
         dtype, host = host.dtype, host.view(f"V{host.itemsize}")

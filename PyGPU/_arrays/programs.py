@@ -18,8 +18,8 @@ from PyGPU._runtime import core, errors
 if TYPE_CHECKING:
     from PyGPU._types import StreamLike
 
-#: Limits of a kernel.
-MOST_OPERANDS, MOST_RESULTS = core._max_operands, core._max_results
+#: Maximum numbers of operands and results of a kernel.
+MAX_OPERANDS, MAX_RESULTS = core._max_operands, core._max_results
 
 
 class _Kernel:
@@ -40,7 +40,7 @@ class _Kernel:
         self.operation: Any = None  # None: too many operands for a kernel
         slots = [one.slot for one in arguments]
         self.pick = operator.itemgetter(*(slots if len(slots) > 1 else [_only(*slots)]))
-        if self.count <= MOST_OPERANDS:
+        if self.count <= MAX_OPERANDS:
             self.operation = _operation(trace, arguments, inside, results)
 
     def __call__(self, values: tuple[Any, ...], out: Any, stream: StreamLike) -> Any:
@@ -89,7 +89,7 @@ def _operation(
         own = [(one if one in needed else None) for one in mine]
         joined = [places[one] for one in operands if not _is_number(one)]
         for one in filter(None, own):
-            places[one] = MOST_OPERANDS + len(layouts)
+            places[one] = MAX_OPERANDS + len(layouts)
             texts[one] = fused.Value(f"v{len(texts)}", one.dtype)
         layouts.append(tuple(joined))
         values = tuple(
@@ -136,7 +136,7 @@ class Program:
         self.is_one = self.is_plain and container is None
         self.operation, self.pick = self._whole.operation, self._whole.pick
         kernels = [part for part, _ in self._parts] or [self._whole]
-        self.most_operands = max(one.count for one in kernels)
+        self.max_operands = max(one.count for one in kernels)
 
     def values(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the arguments of a call, followed by the numbers that the host computes."""

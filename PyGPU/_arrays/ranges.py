@@ -1,4 +1,4 @@
-"""New arrays of evenly spaced numbers, and of one value."""
+"""Functions that create arrays of a range of numbers, or of one value: ``arange``, ``full``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _map = core._map
 
 
 @functools.cache
-def _natural(dtype: DType) -> tuple[int, int, DType]:
+def _integer_loop(dtype: DType) -> tuple[int, int, DType]:
     """Return (lowest, highest, loop dtype) of an integer dtype.
 
     The loop dtype is unsigned, so that both signed and unsigned integers wrap.
@@ -51,14 +51,14 @@ def _integers(
     out = core.GPUArray(size, dtype, allocator, device=device)
     if size == 0:
         return out
-    low, high, natural = _natural(dtype)
+    low, high, loop_dtype = _integer_loop(dtype)
     last = start + (size - 1) * step
     if not (low <= start <= high and low <= last <= high):
         raise OverflowError(
             f"arange: {last if low <= start <= high else start} does not fit into {dtype}"
         )
-    wrap = (1 << 8 * natural.itemsize) - 1
-    _map("range", (start & wrap, step & wrap), (natural, natural), (out,), stream)
+    wrap = (1 << 8 * loop_dtype.itemsize) - 1
+    _map("range", (start & wrap, step & wrap), (loop_dtype, loop_dtype), (out,), stream)
     return out
 
 
@@ -81,7 +81,7 @@ def _floats(
 def _length(start: Any, stop: Any, step: Any) -> int:
     """Return the number of elements of a range of floating-point or complex numbers.
 
-    A complex range ends, as in NumPy, where its real or its imaginary part does.
+    A complex range ends where the range of its real or imaginary parts ends, as in NumPy.
     """
     try:
         count = (stop - start) / step
@@ -96,7 +96,7 @@ def _length(start: Any, stop: Any, step: Any) -> int:
 def _arange_arguments(
     args: Sequence[Any], start: Any, stop: Any, step: Any, dtype: Any
 ) -> tuple[Any, Any, Any, Any]:
-    """Return (start or None, stop, step or None, dtype or None) of a call of `arange`."""
+    """Return start, stop, step and dtype from the arguments of `arange`; None if not given."""
     if len(args) == 1 and stop is None and not isinstance(args[0], np.dtype):
         return start, args[0], step, dtype
     args = list(args)
@@ -136,10 +136,10 @@ def arange(
     start : number, optional
         First number; 0 by default.
     stop : number
-        End of the range, which is not included. A range of complex numbers ends, as in NumPy,
-        where its real or its imaginary part does.
+        End of the range, which is not included. A complex range ends where the range of its real
+        or imaginary parts ends, as in NumPy.
     step : number, optional
-        Distance between two numbers; 1 by default.
+        Difference between consecutive numbers; 1 by default.
     dtype : numpy.dtype, optional
         Dtype of the numbers; by default guessed from the arguments, with a UserWarning. Integers
         are exact to 64 bits; others are computed in double precision and rounded once.
@@ -153,16 +153,17 @@ def arange(
     Returns
     -------
     GPUArray
-        The numbers, an array with one axis.
+        The numbers, a one-dimensional array.
 
     Raises
     ------
     TypeError
-        The dtype cannot hold such numbers, or an argument is not a number.
+        `dtype` is not numeric, `dtype` is real but the numbers are complex, or an argument is not
+        a number.
     ValueError
         `step` is 0, or a number is not finite.
     OverflowError
-        The dtype cannot hold one of the integers.
+        `dtype` cannot hold an integer of the range.
 
     See Also
     --------
@@ -178,27 +179,27 @@ def arange(
     first, end, by, dtype = _arange_arguments(args, start, stop, step, dtype)
     first, by = 0 if first is None else first, 1 if by is None else by
     given = first, end, by
-    is_whole = type(first) is type(end) is type(by) is int
+    are_integers = type(first) is type(end) is type(by) is int
     convert: Any = int
-    if not is_whole:
+    if not are_integers:
         for number in given:
             if not isinstance(number, numbers.Complex):
                 raise TypeError(f"arange: expected numbers, got {number!r}")
         converters = ((numbers.Integral, int), (numbers.Real, float), (numbers.Complex, complex))
         convert = next(to for kind, to in converters if all(isinstance(one, kind) for one in given))
         first, end, by = map(convert, given)
-        is_whole = convert is int
+        are_integers = convert is int
     if dtype is None:
         dtype = np.array(given).dtype
         if dtype != np.float32:
-            warn(f"arange: the dtype was guessed to be {dtype}; name it")
+            warn(f"arange: the dtype was guessed to be {dtype}; pass dtype= to choose one")
     dtype = np.dtype(dtype)
     if dtype.kind not in ("c" if convert is complex else "iufc"):
         kinds = "complex numbers" if convert is complex else "numbers"
-        raise TypeError(f"dtype: expected a dtype of {kinds}, got {dtype}")
+        raise TypeError(f"dtype={dtype}: expected a dtype of {kinds}")
     if by == 0:
-        raise ValueError("step=0: expected a number other than 0")
-    if is_whole:
+        raise ValueError("step=0: expected a nonzero number")
+    if are_integers:
         size = max(-((first - end) // by), 0)
     else:
         size = _length(first, end, by)

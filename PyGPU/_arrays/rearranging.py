@@ -1,6 +1,6 @@
-"""NumPy's functions that put axes or elements in other places: ``moveaxis``, ``roll``, ``tile``.
+"""NumPy's functions that rearrange axes or elements: ``moveaxis``, ``roll``, ``tile``, ``pad``.
 
-They return views where NumPy does; otherwise they copy on the device, each part in one call.
+Functions that return views in NumPy return views here. All others copy elements on the device.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._arrays import joining
-from PyGPU._runtime import beside_first, core, require_array
+from PyGPU._runtime import core, on_device_of_first, require_array
 
 if TYPE_CHECKING:
     from PyGPU._types import ArrayLike, Axis, Casting, DTypeLike, Int
 
 
 def _axes(axes: Any, ndim: int) -> list[int]:
-    """Return one or several axes, counted from 0.
+    """Return one or several axes as a list of nonnegative axis numbers.
 
-    Raises AxisError, a ValueError, for an axis out of range, and ValueError for a repeated axis.
+    Raise AxisError, a ValueError, for an axis out of range, and ValueError for a repeated axis.
     """
     found = [core._axis_index(axis, ndim) for axis in (axes if np.iterable(axes) else (axes,))]
     if len(set(found)) < len(found):
@@ -31,12 +31,15 @@ def _axes(axes: Any, ndim: int) -> list[int]:
 
 
 def squeeze(a: core.GPUArray, axis: Axis = None) -> core.GPUArray:
-    if axis is None or (a.ndim == 0 and _axes(axis, 1)):  # NumPy accepts axis 0 of no axes
+    # NumPy accepts axis 0 of a zero-dimensional array.
+    if axis is None or (a.ndim == 0 and _axes(axis, 1)):
         return a.squeeze()
     index: list[Any] = [slice(None)] * a.ndim
     for one in _axes(axis, a.ndim):
         if a.shape[one] != 1:
-            raise ValueError(f"squeeze: axis {one} of shape {a.shape} is not of length one")
+            raise ValueError(
+                f"squeeze: axis {one} of shape {a.shape} has length {a.shape[one]}, expected 1"
+            )
         index[one] = 0
     return a[tuple(index)] if index else a
 
@@ -68,7 +71,7 @@ def swapaxes(a: core.GPUArray, axis1: Int, axis2: Int) -> core.GPUArray:
 
 
 def _along(axis: int, part: Any, ndim: int) -> tuple[Any, ...]:
-    """Return the index of a `part` of one axis and all of the others."""
+    """Return an index that selects `part` of one axis and all of the other axes."""
     index: list[Any] = [slice(None)] * ndim
     index[axis] = part
     return tuple(index)
@@ -116,33 +119,34 @@ def roll(a: core.GPUArray, shift: Any, axis: Any = None) -> core.GPUArray:
         return roll(a.ravel(), shift, 0).reshape(a.shape)
     if type(shift) is int and type(axis) is int and a.flags.c_contiguous and a.size:
         axis = core._axis_index(axis, ndim)
-        at = -shift % a.shape[axis]
-        ends = (slice(at, None), slice(None, at)) if at else (slice(None),)
-        turned = [a[_along(axis, end, ndim)] for end in ends]
-        return core._concatenate(turned, axis, a.allocator)
+        start = -shift % a.shape[axis]
+        parts = (slice(start, None), slice(None, start)) if start else (slice(None),)
+        return core._concatenate([a[_along(axis, part, ndim)] for part in parts], axis, a.allocator)
     shifts = [0] * ndim
     for distance, one in np.broadcast(shift, axis):
         shifts[core._axis_index(one, ndim)] += operator.index(distance)
     rolled = core.empty_like(a)
-    pieces = []  # for each axis, (place in the result, place in the array) of its parts
+    slices = []  # for each axis, pairs of a slice of the result and a slice of the array
     for length, distance in zip(a.shape, shifts):
-        at = distance % length if length else 0
-        whole = [(slice(at, None), slice(None, length - at))]
-        pieces.append([*whole, (slice(None, at), slice(length - at, None))] if at else whole)
-    for parts in itertools.product(*pieces):
-        to, origin = zip(*parts) if parts else ((), ())
-        rolled[to] = a[origin]
+        start = distance % length if length else 0
+        pairs = [(slice(start, None), slice(None, length - start))]
+        if start:
+            pairs.append((slice(None, start), slice(length - start, None)))
+        slices.append(pairs)
+    for block in itertools.product(*slices):
+        target, source = zip(*block) if block else ((), ())
+        rolled[target] = a[source]
     return rolled
 
 
-@beside_first
-def _spread(a: core.GPUArray, repeats: Sequence[int], inner: bool) -> core.GPUArray:
-    """Repeat the elements along each axis, each element by itself if `inner`, or the whole axis."""
+@on_device_of_first
+def _repeat(a: core.GPUArray, repeats: Sequence[int], by_element: bool) -> core.GPUArray:
+    """Repeat each element along its axes if `by_element`; otherwise repeat each axis as a whole."""
     lengths = [length * count for length, count in zip(a.shape, repeats)]
     out = core.empty(tuple(lengths), a.dtype, a.allocator)
     if out.size:
-        pairs = [(s, r) if inner else (r, s) for s, r in zip(a.shape, repeats)]
-        index = (slice(None), None) if inner else (None, slice(None))
+        pairs = [(s, r) if by_element else (r, s) for s, r in zip(a.shape, repeats)]
+        index = (slice(None), None) if by_element else (None, slice(None))
         out.reshape(tuple(itertools.chain(*pairs)))[...] = a[index * a.ndim]
     return out
 
@@ -150,34 +154,36 @@ def _spread(a: core.GPUArray, repeats: Sequence[int], inner: bool) -> core.GPUAr
 def tile(A: core.GPUArray, reps: Any) -> core.GPUArray:
     reps = list(map(operator.index, reps if np.iterable(reps) else (reps,)))
     if any(count < 0 for count in reps):
-        raise ValueError(f"tile: reps={reps}: expected no negative numbers")
+        raise ValueError(f"tile: reps={reps}: expected nonnegative integers")
     a = require_array("A", A)
     a = a[(None,) * (len(reps) - a.ndim)] if len(reps) > a.ndim else a
-    return _spread(a, [1] * (a.ndim - len(reps)) + reps, False)
+    return _repeat(a, [1] * (a.ndim - len(reps)) + reps, False)
 
 
 def repeat(a: core.GPUArray, repeats: ArrayLike, axis: Int | None = None) -> core.GPUArray:
     if isinstance(repeats, core.GPUArray):
-        raise TypeError("repeat: repeats: expected numbers on the host, got a GPUArray")
+        raise TypeError("repeat: repeats: expected integers on the host, got a GPUArray")
     a = require_array("a", a)
     if axis is not None:
-        axis = core._axis_index(axis, a.ndim or 1)  # NumPy accepts axis 0 of arrays without axes
+        # NumPy accepts axis 0 of a zero-dimensional array.
+        axis = core._axis_index(axis, a.ndim or 1)
     a, axis = (a.ravel(), 0) if axis is None or a.ndim == 0 else (a, axis)
     if type(repeats) is int and repeats >= 0:
-        return _spread(a, [1] * axis + [repeats] + [1] * (a.ndim - axis - 1), True)
+        return _repeat(a, [1] * axis + [repeats] + [1] * (a.ndim - axis - 1), True)
     counts = np.asarray(repeats)
     counts = counts if counts.size else counts.astype(np.intp)
     if counts.dtype.kind not in "iub" or counts.ndim > 1:
-        raise TypeError(f"repeat: repeats={repeats!r}: expected whole numbers")
+        raise TypeError(f"repeat: repeats={repeats!r}: expected integers")
     if np.any(counts < 0):
-        raise ValueError(f"repeat: repeats={repeats!r}: expected no negative numbers")
+        raise ValueError(f"repeat: repeats={repeats!r}: expected nonnegative integers")
     if counts.size == 1:
-        every = [1] * a.ndim
-        every[axis] = int(counts.reshape(())[()])
-        return _spread(a, every, True)
+        repeats_by_axis = [1] * a.ndim
+        repeats_by_axis[axis] = int(counts.reshape(())[()])
+        return _repeat(a, repeats_by_axis, True)
     if counts.size != a.shape[axis]:
         raise ValueError(
-            f"repeat: {counts.size} numbers of repeats for the {a.shape[axis]} elements of the axis"
+            f"repeat: repeats: expected {a.shape[axis]} integers, the length of axis {axis}, got "
+            f"{counts.size}"
         )
     return a[_along(axis, np.repeat(np.arange(counts.size), counts), a.ndim)]
 
@@ -185,7 +191,7 @@ def repeat(a: core.GPUArray, repeats: ArrayLike, axis: Int | None = None) -> cor
 _NOT_GIVEN = np._NoValue
 
 
-@beside_first
+@on_device_of_first
 def diff(
     a: core.GPUArray,
     n: Int = 1,
@@ -195,26 +201,26 @@ def diff(
 ) -> core.GPUArray:
     n = operator.index(n)
     if n < 0:
-        raise ValueError(f"diff: n={n}: expected no negative number")
+        raise ValueError(f"diff: n={n}: expected a nonnegative integer")
     axis = core._axis_index(axis, require_array("a", a).ndim)
     if n == 0:
         return a
-    beside = []
+    ends = []
     for name, given in (("prepend", prepend), ("append", append)):
         if given is _NOT_GIVEN:
             continue
         if not isinstance(given, core.GPUArray):
             if np.ndim(given):
-                raise TypeError(f"diff: {name}: expected a GPUArray or a number, got an array")
+                raise TypeError(f"diff: {name}: expected a GPUArray or a number, got a host array")
             shape = tuple(1 if k == axis else length for k, length in enumerate(a.shape))
             number = np.asarray(given)
             given = core.empty(shape, number.dtype, a.allocator)
             value: Any = number[()]
             given.fill(value)
-        beside.append((name, given))
-    if beside:
-        before = [one for name, one in beside if name == "prepend"]
-        after = [one for name, one in beside if name == "append"]
+        ends.append((name, given))
+    if ends:
+        before = [one for name, one in ends if name == "prepend"]
+        after = [one for name, one in ends if name == "append"]
         a = joining.concatenate([*before, a, *after], axis)
     subtract: Any = np.not_equal if a.dtype == bool else np.subtract
     for _ in range(n):
@@ -222,8 +228,8 @@ def diff(
     return a
 
 
-def _padded_by(array: core.GPUArray, pad_width: Any) -> list[tuple[int, int]]:
-    """Return the numbers of elements before and behind each axis."""
+def _pad_widths(array: core.GPUArray, pad_width: Any) -> list[tuple[int, int]]:
+    """Return the numbers of elements to add at the start and at the end of each axis."""
     if isinstance(pad_width, dict):
         each: list[Any] = [
             pad_width.get(k, pad_width.get(k - array.ndim, 0)) for k in range(array.ndim)
@@ -231,42 +237,44 @@ def _padded_by(array: core.GPUArray, pad_width: Any) -> list[tuple[int, int]]:
         widths = [(one, one) if np.ndim(one) == 0 else tuple(one) for one in each]
     else:
         widths = np.broadcast_to(np.asarray(pad_width), (array.ndim, 2)).tolist()
-    found = [(operator.index(before), operator.index(behind)) for before, behind in widths]
+    found = [(operator.index(before), operator.index(after)) for before, after in widths]
     if any(min(one) < 0 for one in found):
-        raise ValueError(f"pad: pad_width={pad_width}: expected no negative numbers")
+        raise ValueError(f"pad: pad_width={pad_width}: expected nonnegative integers")
     return found
 
 
-@beside_first
+@on_device_of_first
 def pad(
     array: core.GPUArray, pad_width: Any, mode: str = "constant", **kwargs: Any
 ) -> core.GPUArray:
-    widths = _padded_by(require_array("array", array), pad_width)
+    widths = _pad_widths(require_array("array", array), pad_width)
     if mode == "constant":
         values = kwargs.pop("constant_values", 0)
         if kwargs:
             raise TypeError(f"pad: {', '.join(kwargs)}: not implemented for the mode 'constant'")
-        return _surrounded(array, widths, values)
+        return _pad_with_constants(array, widths, values)
     if mode not in ("edge", "wrap", "reflect", "symmetric"):
         raise TypeError(
             f"pad: mode={mode!r}: expected 'constant', 'edge', 'wrap', 'reflect' or 'symmetric'"
         )
     for axis, width in enumerate(widths):
-        if width != (0, 0):  # the same elements as NumPy's, by their indices
-            places = np.pad(np.arange(array.shape[axis]), width, mode, **kwargs)  # type: ignore[call-overload]
-            array = array.take(core.to_gpu(places), axis=axis)
+        if width != (0, 0):  # NumPy pads the indices of the elements, which `take` then copies
+            indices = np.pad(np.arange(array.shape[axis]), width, mode, **kwargs)  # type: ignore[call-overload]
+            array = array.take(core.to_gpu(indices), axis=axis)
     return array if any(map(any, widths)) else array.copy()
 
 
-def _surrounded(array: core.GPUArray, widths: list[tuple[int, int]], values: Any) -> core.GPUArray:
-    """Return the array in the middle of a larger one, whose other elements are constants."""
+def _pad_with_constants(
+    array: core.GPUArray, widths: list[tuple[int, int]], values: Any
+) -> core.GPUArray:
+    """Return a larger array that contains `array`, with constants in its other elements."""
     shape = [sum(width) + length for width, length in zip(widths, array.shape)]
     made = core.GPUArray(shape, array.dtype)
     constants = np.broadcast_to(np.asarray(values), (array.ndim, 2))
     made.fill(array.dtype.type(constants[0, 0] if array.ndim else 0))
-    if (constants != constants.flat[0]).any():  # a later axis covers the corners
-        for axis, (before, behind) in enumerate(widths):
-            ends = slice(0, before), slice(shape[axis] - behind, None)
+    if (constants != constants.flat[0]).any():  # as in NumPy, the last axis sets the corners
+        for axis, (before, after) in enumerate(widths):
+            ends = slice(0, before), slice(shape[axis] - after, None)
             for end, value in zip(ends, constants[axis]):
                 made[_along(axis, end, array.ndim)].fill(array.dtype.type(value))
     middle = [slice(before, before + n) for (before, _), n in zip(widths, array.shape)]
@@ -298,7 +306,7 @@ def concatenate(
     for k, array in enumerate(arrays):
         if not np.can_cast(array.dtype, to, casting):
             raise TypeError(
-                f"concatenate: arrays[{k}] of {array.dtype} cannot be cast to {to} by the rule "
+                f"concatenate: arrays[{k}] of {array.dtype} cannot be cast to {to} with "
                 f"casting={casting!r}"
             )
     cast = [array if array.dtype == to else array.astype(to) for array in arrays]
@@ -350,7 +358,7 @@ def hstack(
     return concatenate(arrays, axis, dtype=dtype, casting=casting)
 
 
-#: NumPy's functions, and the functions here that implement them.
+#: Map each NumPy function to its implementation.
 FUNCTIONS = {
     getattr(np, function.__name__): function
     for function in (

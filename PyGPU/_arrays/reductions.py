@@ -1,7 +1,7 @@
-"""Reductions of arrays: the functions of PyGPU.gpuarray, and GPUArray's methods of those names.
+"""Reductions: functions of PyGPU.gpuarray, and GPUArray's methods of the same names.
 
-Every reduction accepts arrays of any strides, of bool, integers, floating-point and complex
-numbers. Without `axis`, the result is an array without axes.
+Arrays may have any strides, and a bool, integer or floating-point dtype. All reductions except
+`max` and `min` accept complex arrays too. Without `axis`, the result is a zero-dimensional array.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def sum(
     a : GPUArray
         Array of bool, integers, real or complex numbers, with any strides.
     dtype : numpy.dtype, optional
-        Dtype of the computation and of the result; the array's own by default, so that small
-        integers wrap. float16 is accumulated in float32.
+        Dtype of the computation and of the result; the dtype of `a` by default, so small integers
+        wrap around on overflow. float16 is accumulated in float32.
     stream : Stream, optional
         Stream to launch on; the null stream by default.
     allocator : callable(nbytes), optional
@@ -45,25 +45,25 @@ def sum(
     axis : int or tuple of int, optional
         Axes to reduce; all axes by default.
     out : GPUArray, optional
-        Array for the result, of its shape. Its dtype may be another one of the same kind or of a
-        wider kind (NumPy's casting "same_kind"). Without `dtype`, the computation has the dtype
-        that the array's and the result's promote to.
+        Array of the result's shape. The result is cast to its dtype by NumPy's "same_kind" rule.
+        Without `dtype`, the computation uses the dtype that the default dtype and the dtype of
+        `out` promote to.
     keepdims : bool
         Keep the reduced axes with length one.
 
     Returns
     -------
     GPUArray
-        The sums; an array without axes if all axes are reduced.
+        The sums; a zero-dimensional array if all axes are reduced.
 
     Raises
     ------
     numpy.AxisError
-        The array does not have such an axis. AxisError is a ValueError and an IndexError.
+        `axis` is out of range. AxisError is a ValueError and an IndexError.
     ValueError
-        `axis` names an axis twice, `out` has another shape, or the dtype has no C type.
+        `axis` repeats an axis, `out` has the wrong shape, or the dtype has no C type.
     TypeError
-        The results cannot be cast to the dtype of `out`.
+        The result cannot be cast to the dtype of `out`.
 
     Examples
     --------
@@ -92,8 +92,8 @@ def prod(
     a : GPUArray
         Array of bool, integers, real or complex numbers, with any strides.
     dtype : numpy.dtype, optional
-        Dtype of the computation and of the result; the array's own by default, so that small
-        integers wrap. float16 is accumulated in float32.
+        Dtype of the computation and of the result; the dtype of `a` by default, so small integers
+        wrap around on overflow. float16 is accumulated in float32.
     stream : Stream, optional
         Stream to launch on; the null stream by default.
     allocator : callable(nbytes), optional
@@ -101,16 +101,16 @@ def prod(
     axis : int or tuple of int, optional
         Axes to reduce; all axes by default.
     out : GPUArray, optional
-        Array for the result, of its shape. Its dtype may be another one of the same kind or of a
-        wider kind (NumPy's casting "same_kind"). Without `dtype`, the computation has the dtype
-        that the array's and the result's promote to.
+        Array of the result's shape. The result is cast to its dtype by NumPy's "same_kind" rule.
+        Without `dtype`, the computation uses the dtype that the default dtype and the dtype of
+        `out` promote to.
     keepdims : bool
         Keep the reduced axes with length one.
 
     Returns
     -------
     GPUArray
-        The products; an array without axes if all axes are reduced.
+        The products; a zero-dimensional array if all axes are reduced.
 
     Examples
     --------
@@ -139,8 +139,8 @@ def mean(
     a : GPUArray
         Array of bool, integers, real or complex numbers, with any strides.
     dtype : numpy.dtype, optional
-        Dtype of the computation and of the result; by default float64 for integers,
-        else the array's own. float16 is accumulated in float32.
+        Dtype of the computation and of the result; by default float64 for bool and integers, the
+        dtype of `a` for other numbers. float16 is accumulated in float32.
     stream : Stream, optional
         Stream to launch on; the null stream by default.
     allocator : callable(nbytes), optional
@@ -148,16 +148,16 @@ def mean(
     axis : int or tuple of int, optional
         Axes to reduce; all axes by default.
     out : GPUArray, optional
-        Array for the result, of its shape. Its dtype may be another one of the same kind or of a
-        wider kind (NumPy's casting "same_kind"). Without `dtype`, the computation has the dtype
-        that the array's and the result's promote to.
+        Array of the result's shape. The result is cast to its dtype by NumPy's "same_kind" rule.
+        Without `dtype`, the computation uses the dtype that the default dtype and the dtype of
+        `out` promote to.
     keepdims : bool
         Keep the reduced axes with length one.
 
     Returns
     -------
     GPUArray
-        The means; an array without axes if all axes are reduced.
+        The means; a zero-dimensional array if all axes are reduced.
 
     Examples
     --------
@@ -191,22 +191,21 @@ def max(
     axis : int or tuple of int, optional
         Axes to reduce; all axes by default.
     out : GPUArray, optional
-        Array for the result, of its shape. Its dtype may be another one of the same kind or of a
-        wider kind (NumPy's casting "same_kind").
+        Array of the result's shape. The result is cast to its dtype by NumPy's "same_kind" rule.
     keepdims : bool
         Keep the reduced axes with length one.
 
     Returns
     -------
     GPUArray
-        The largest elements, in the array's dtype.
+        The largest elements, of the dtype of `a`.
 
     Raises
     ------
     TypeError
-        The array is complex.
+        `a` is complex.
     ValueError
-        The array has no elements.
+        `a` has no elements along the reduced axes.
 
     Examples
     --------
@@ -240,22 +239,21 @@ def min(
     axis : int or tuple of int, optional
         Axes to reduce; all axes by default.
     out : GPUArray, optional
-        Array for the result, of its shape. Its dtype may be another one of the same kind or of a
-        wider kind (NumPy's casting "same_kind").
+        Array of the result's shape. The result is cast to its dtype by NumPy's "same_kind" rule.
     keepdims : bool
         Keep the reduced axes with length one.
 
     Returns
     -------
     GPUArray
-        The smallest elements, in the array's dtype.
+        The smallest elements, of the dtype of `a`.
 
     Raises
     ------
     TypeError
-        The array is complex.
+        `a` is complex.
     ValueError
-        The array has no elements.
+        `a` has no elements along the reduced axes.
 
     Examples
     --------
@@ -276,7 +274,7 @@ def any(
     out: core.GPUArray | None = None,
     keepdims: bool = False,
 ) -> core.GPUArray:
-    """Test whether any element is not zero; NaN is not zero.
+    """Test whether any element is nonzero; NaN counts as nonzero.
 
     Parameters
     ----------
@@ -289,8 +287,7 @@ def any(
     axis : int or tuple of int, optional
         Axes to reduce; all axes by default.
     out : GPUArray, optional
-        Array for the result, of its shape. Its dtype may be another one of the same kind or of a
-        wider kind (NumPy's casting "same_kind").
+        Array of the result's shape. The result is cast to its dtype by NumPy's "same_kind" rule.
     keepdims : bool
         Keep the reduced axes with length one.
 
@@ -318,7 +315,7 @@ def all(
     out: core.GPUArray | None = None,
     keepdims: bool = False,
 ) -> core.GPUArray:
-    """Test whether all elements are not zero; NaN is not zero.
+    """Test whether all elements are nonzero; NaN counts as nonzero.
 
     Parameters
     ----------
@@ -331,8 +328,7 @@ def all(
     axis : int or tuple of int, optional
         Axes to reduce; all axes by default.
     out : GPUArray, optional
-        Array for the result, of its shape. Its dtype may be another one of the same kind or of a
-        wider kind (NumPy's casting "same_kind").
+        Array of the result's shape. The result is cast to its dtype by NumPy's "same_kind" rule.
     keepdims : bool
         Keep the reduced axes with length one.
 
@@ -360,7 +356,7 @@ def dot(
     allocator: AllocatorLike | None = None,
     out: core.GPUArray | None = None,
 ) -> core.GPUArray:
-    """Sum the products of all pairs of elements, in C order; nothing is conjugated.
+    """Sum the products of corresponding elements, paired in C order, without conjugation.
 
     Parameters
     ----------
@@ -374,17 +370,18 @@ def dot(
     allocator : callable(nbytes), optional
         Allocator of a new result; the array's allocator by default.
     out : GPUArray, optional
-        Array for the result.
+        Zero-dimensional array for the result, of the dtype of the computation. Without `dtype`,
+        its dtype is the dtype of the computation.
 
     Returns
     -------
     GPUArray
-        The dot product, an array without axes.
+        The dot product, a zero-dimensional array.
 
     Raises
     ------
     ValueError
-        The sizes differ.
+        The sizes differ, or `out` has the wrong shape or dtype.
 
     Examples
     --------
@@ -398,10 +395,10 @@ def dot(
 
 
 def _method_documentation(function: Callable[..., Any], parameters: Sequence[str]) -> str | None:
-    """Return a function's docstring, changed to that of a method with these parameters."""
+    """Convert a function's docstring to the docstring of a method with these parameters."""
     if function.__doc__ is None:  # python -OO
         return None
-    # Python 3.13 and later have cleaned the docstring already.
+    # Python before 3.13 keeps the indentation of docstrings.
     before, rest = inspect.cleandoc(function.__doc__).split("Parameters\n----------\n")
     section, after = rest.split("\n\n", 1)
     described = {entry.split()[0]: entry for entry in re.split(r"\n(?=\w)", section)}
@@ -411,7 +408,7 @@ def _method_documentation(function: Callable[..., Any], parameters: Sequence[str
 
 
 def _method(function: Callable[..., Any], has_dtype: bool) -> Callable[..., core.GPUArray]:
-    """Make a method of GPUArray whose parameters start in the order of NumPy's methods."""
+    """Make a method of GPUArray whose first parameters have the order of NumPy's method."""
     operation = function.__name__
 
     def with_dtype(

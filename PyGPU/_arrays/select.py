@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Size of the largest mask whose indices are selected from an array of all indices. Kernels write
 # the indices of larger masks directly.
-_MANY = 1 << 14 if capabilities.runs_threads_serially else 1 << 20
+_MAX_SMALL_MASK = 1 << 14 if capabilities.runs_threads_serially else 1 << 20
 
 
 class _Kernels:
@@ -89,7 +89,7 @@ def nonzero_flat(mask: core.GPUArray, dtype: DTypeLike = np.int64) -> core.GPUAr
     Returns
     -------
     GPUArray
-        The indices in ascending order, an array of `dtype` with one axis.
+        The indices in ascending order, a one-dimensional array of `dtype`.
 
     Raises
     ------
@@ -97,15 +97,15 @@ def nonzero_flat(mask: core.GPUArray, dtype: DTypeLike = np.int64) -> core.GPUAr
         `mask` is not a GPUArray of bool.
     """
     mask = _checked(mask)
-    if 0 < mask.size <= _MANY:
+    if 0 < mask.size <= _MAX_SMALL_MASK:
         numbers = arange(mask.size, dtype=dtype, allocator=mask.allocator)
         indices = core._select_numbers(numbers, mask.reshape(mask.size))
         if indices is not None:
             return indices
     kernels = _kernels(dtype)
     offsets = kernels.offsets(mask) if mask.size else None
-    number = 0 if offsets is None else _last(offsets)
-    indices = core.GPUArray((number,), dtype, allocator=mask.allocator)
-    if offsets is not None and number:
+    count = 0 if offsets is None else _last(offsets)
+    indices = core.GPUArray((count,), dtype, allocator=mask.allocator)
+    if offsets is not None and count:
         kernels.write(mask, offsets, indices)
     return indices

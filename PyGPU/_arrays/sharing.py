@@ -1,13 +1,13 @@
 """Arrays that several processes use: ``share`` and the handshake between the processes.
 
-The memory and an event are shared by the runtime's IPC calls. The runtime does not tell an owner
-whether others still use its memory, nor the others whether the owner still runs. Locks of files in
-a private folder do, because the system releases the locks of a process that ends:
+The runtime's IPC calls share the memory and an event. The runtime does not report whether another
+process still uses the memory, or whether the owner still runs. File locks in a private folder show
+both, because the system releases the locks of a process that ends:
 
-- The owner holds a lock of the file ``owner`` as long as it runs.
-- Each other process holds a shared lock of the array's file as long as it uses the array, and has
-  added a byte to it. The owner frees the memory when as many bytes are there as pickles were made,
-  and nobody holds a lock.
+- The owner locks the file ``owner`` as long as it runs.
+- Another process appends a byte to the array's file when it loads a pickle, and holds a shared lock
+  on the file as long as it uses the array. The owner frees the memory when the file has one byte
+  for each pickle and no process holds a lock.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from PyGPU._types import Order, StreamLike
 
-# The runtime exports whole blocks of 2 MiB: a block with other arrays would be shared with them.
+# The runtime exports blocks of 2 MiB. Another array in such a block would be shared as well.
 _BLOCK = 2 << 20
 
 
@@ -45,7 +45,7 @@ def shareable(nbytes: int) -> memory.DeviceAllocation:
     Returns
     -------
     PyGPU.driver.DeviceAllocation
-        Memory of its own, not from a pool.
+        Memory that belongs to no pool.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def shareable(nbytes: int) -> memory.DeviceAllocation:
 
 
 class _Folder:
-    """The folder of this process's shared arrays, and the lock that shows that it runs."""
+    """The folder of this process's shared arrays, and a lock held while the process runs."""
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="PyGPU-share-"))
@@ -92,7 +92,7 @@ def _own_folder() -> _Folder:
 
 
 def _is_locked(path: Path, kind: int) -> bool:
-    """Report whether a lock of another process excludes one of this kind."""
+    """Report whether a lock of another process conflicts with a lock of this kind."""
     with path.open("r+b") as file:
         try:
             fcntl.lockf(file, kind | fcntl.LOCK_NB)
@@ -150,17 +150,18 @@ class _Owned:
         return self.path.stat().st_size < self.sent or _is_locked(self.path, fcntl.LOCK_EX)
 
 
-#: Arrays of this process by their files, and those that only other processes use.
+#: Arrays that this process owns, by the paths of their files.
 _owned: weakref.WeakValueDictionary[str, _Owned] = weakref.WeakValueDictionary()
-_kept: list[_Owned] = []
+#: Arrays that this process has released and other processes still use.
+_still_used: list[_Owned] = []
 
 
 def _release(owned: _Owned | None = None) -> None:
-    """Free an array and those that were kept, except those that other processes use."""
-    there = [one for one in (*_kept, owned) if one is not None and one.process == os.getpid()]
-    _kept[:] = [one for one in there if one.path.exists() and one.is_used()]
-    for one in there:
-        if one not in _kept:
+    """Free `owned` and all released arrays that no other process uses any more."""
+    released = [one for one in (*_still_used, owned) if one and one.process == os.getpid()]
+    _still_used[:] = [one for one in released if one.path.exists() and one.is_used()]
+    for one in released:
+        if one not in _still_used:
             one.path.unlink(missing_ok=True)
 
 
@@ -169,7 +170,7 @@ class _Opened:
 
     def __init__(self, handle: _Handle) -> None:
         self.handle = handle
-        self._held: dict[str, Any] = {}  # what a finalizer closes: the memory, then the file
+        self._held: dict[str, Any] = {}  # closed by a finalizer: the memory, then the file
         self._event: Event | None = None
         file = -1
         try:
@@ -178,7 +179,7 @@ class _Opened:
             os.write(file, b".")
             self._held["file"] = file
         except OSError:
-            # `check` raises. A pickle must load: a pool would wait forever for one that does not.
+            # Only `check` raises: a process pool would wait forever if a pickle failed to load.
             if file >= 0:
                 os.close(file)
         weakref.finalize(self, _close, self._held)
@@ -188,14 +189,14 @@ class _Opened:
         owner = Path(handle.path).with_name("owner")
         runs = owner.exists() and _is_locked(owner, fcntl.LOCK_SH)
         if not runs or not self._held:
-            what = "has released it" if runs else "has ended"
+            reason = "has released it" if runs else "has ended"
             raise errors.LogicError(
                 f"share: process {handle.process}, which owns the array of shape {handle.shape}, "
-                + what
+                + reason
             )
 
     def send(self) -> _Handle:
-        raise TypeError("share: expected the process that owns the array to send it")
+        raise TypeError("share: only the process that owns the array can pickle it")
 
     def _open(self) -> Event:
         handle = self.handle
@@ -231,18 +232,18 @@ def _close(held: dict[str, Any]) -> None:
     held.pop("memory", None)
     file = held.pop("file", None)
     if file is not None:
-        os.close(file)  # which releases the lock
+        os.close(file)  # releases the lock
 
 
 class SharedArray:
     """An array that several processes use, made by :func:`share`.
 
-    Its pickle holds no elements: the process that loads it uses the same memory, as long as it
-    keeps an array of it. Only the process that made it can pickle it. The memory is freed when no
-    process uses it any more and every pickle was loaded, or when its owner ends.
+    A pickle of this object contains no elements: the process that loads it uses the same memory.
+    Only the owner, the process that called :func:`share`, can pickle the object. The memory is
+    freed when no process uses it and every pickle was loaded, or when the owner ends.
 
-    Work of one process is not in order with that of another by itself: the writer calls `record`
-    and tells the reader by a message, and the reader calls `wait`.
+    The work of different processes is not ordered automatically. The writer calls `record` and
+    sends the reader a message; the reader then calls `wait`.
     """
 
     def __init__(self, use: _Owned | _Opened) -> None:
@@ -256,11 +257,11 @@ class SharedArray:
 
     @property
     def array(self) -> core.GPUArray:
-        """The array, in memory that all its processes use.
+        """The array, in the shared memory.
 
         The first access in another process makes the null stream wait for the copy of `share`.
-        LogicError if the owner has ended or has released the array, or if this process does not
-        see the device.
+        Raise LogicError if the owner has ended or has released the array, or if this process does
+        not see the device.
         """
         return self._used().array
 
@@ -286,12 +287,12 @@ class SharedArray:
         return self
 
     def record(self, stream: StreamLike = None) -> Self:
-        """Mark the work that is on a stream now as what `wait` waits for, in every process.
+        """Record the work that a stream has now; `wait` waits for this work, in every process.
 
         Parameters
         ----------
         stream : Stream, optional
-            Stream of the work; the null stream by default.
+            Stream that has the work; the null stream by default.
 
         Returns
         -------
@@ -319,7 +320,7 @@ class SharedArray:
         return self
 
     def close(self) -> None:
-        """End this process's use. Arrays from `array` keep the memory as long as they exist."""
+        """End this process's use. An array from `array` keeps the memory until it is deleted."""
         self._use = None
         self._release()
 
@@ -336,8 +337,8 @@ class SharedArray:
         if self._use is None:
             return "<SharedArray, closed>"
         handle = self._use.handle
-        whose = "owned" if self.is_owner else f"of process {handle.process}"
-        return f"<SharedArray {whose}: {handle.dtype} {handle.shape} on {handle.bus_id}>"
+        owner = "owned" if self.is_owner else f"of process {handle.process}"
+        return f"<SharedArray {owner}: {handle.dtype} {handle.shape} on {handle.bus_id}>"
 
 
 def _loaded(handle: _Handle) -> SharedArray:
@@ -360,32 +361,32 @@ def _start_of(a: core.GPUArray) -> int | None:
 
 
 def share(a: core.GPUArray, stream: StreamLike = None) -> SharedArray:
-    """Make an array that other processes use without a copy.
+    """Make an array that other processes can use without a copy.
 
     Parameters
     ----------
     a : GPUArray
-        Array to share. It is copied once, unless its memory is of the allocator `shareable` or of
-        ``PyGPU.driver.mem_alloc``: memory of pools cannot be shared.
+        Array to share. The array is copied, unless its memory comes from the allocator `shareable`
+        or from ``PyGPU.driver.mem_alloc``: memory of pools cannot be shared.
     stream : Stream, optional
         Stream on which the array was written, and is copied; the null stream by default.
 
     Returns
     -------
     SharedArray
-        An object for ``multiprocessing``, pipes and everything else that pickles. Keep it until
-        the other processes have loaded it.
+        Object that can be pickled, for ``multiprocessing`` and pipes. Keep a reference until the
+        other processes have loaded it.
 
     Raises
     ------
     TypeError
-        `a` is no GPUArray.
+        `a` is not a GPUArray.
     ValueError
         `a` has no elements.
 
     Examples
     --------
-    One process sends the array, by any means that pickles:
+    One process pickles the shared array and sends it:
 
     >>> import numpy as np
     >>> from PyGPU import gpuarray
@@ -393,7 +394,7 @@ def share(a: core.GPUArray, stream: StreamLike = None) -> SharedArray:
     >>> shared.array
     array([0., 1., 2., 3.])
 
-    The other one loads it, and uses ``shared.array``.
+    The other process loads the pickle, and uses ``shared.array``.
     """
     a = require_array("a", a)
     if not a.size:

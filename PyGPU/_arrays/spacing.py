@@ -1,4 +1,4 @@
-"""New arrays of a given number of elements between two numbers: ``linspace`` and its like.
+"""Arrays of evenly spaced numbers and of progressions: ``linspace``, ``logspace``, ``geomspace``.
 
 Elements are computed in float64 or complex128, and rounded once to the dtype of the result.
 """
@@ -21,9 +21,9 @@ _REAL, _COMPLEX = np.dtype(np.float64), np.dtype(np.complex128)
 
 
 def _end(function: str, name: str, given: Any) -> Any:
-    """Return an end of an interval: a GPUArray with axes, a NumPy scalar, or a Python number.
+    """Convert an end of an interval: arrays to a GPUArray, numbers to a NumPy or Python number.
 
-    TypeError if it consists of something other than numbers.
+    Zero-dimensional arrays count as numbers. Raise TypeError for elements that are not numbers.
     """
     if type(given) in (int, float, complex, bool):
         return complex(given) if type(given) is complex else float(given)
@@ -36,19 +36,19 @@ def _end(function: str, name: str, given: Any) -> Any:
 
 
 def _common(ends: tuple[Any, ...]) -> DType:
-    """Return NumPy's dtype for the numbers between two ends."""
+    """Return the floating-point or complex dtype that the ends promote to."""
     numbers = (end.dtype if isinstance(end, core.GPUArray) else end for end in ends)
     return np.result_type(*numbers, 1.0)
 
 
 def _result(function: str, ends: tuple[Any, ...], dtype: DTypeLike | None) -> tuple[DType, DType]:
-    """Return the dtype of the computation and that of the result, by default NumPy's."""
+    """Return the dtypes of the computation and of the result."""
     common = _common(ends)
     result = common if dtype is None else np.dtype(dtype)
     if result.kind not in "biufc":
-        raise TypeError(f"{function}: dtype: expected numbers, got {result}")
+        raise TypeError(f"{function}: dtype={result}: expected a numeric dtype")
     if common.kind == "c" and result.kind != "c":
-        raise TypeError(f"{function}: dtype={result}: the elements are complex numbers")
+        raise TypeError(f"{function}: dtype={result}: expected a complex dtype for complex numbers")
     return _COMPLEX if common.kind == "c" else _REAL, result
 
 
@@ -60,12 +60,12 @@ def _between_numbers(
     compute: DType,
     result: DType,
 ) -> tuple[core.GPUArray, Any]:
-    """Return the elements from one number to another, which is `parts` steps away, and the step."""
+    """Return the elements between two numbers, which are `parts` steps apart, and the step."""
     start, stop = (compute.type(end).item() for end in ends)
     with np.errstate(all="ignore"):
         step = compute.type((stop - start) / parts if parts else np.nan)
     is_integer = result.kind in "iu"
-    if step == 0 and start != stop:  # too small for a number: divide first, as NumPy does
+    if step == 0 and start != stop:  # the step underflowed: divide the index first, as NumPy does
         made = make(compute if is_integer else result)
         core._map("range_part", (start, stop - start, parts, stop), (compute,) * 4, (made,))
         if is_integer:
@@ -85,7 +85,10 @@ def _between_arrays(
     compute: DType,
     result: DType,
 ) -> tuple[core.GPUArray, Any]:
-    """Return what `_between_numbers` does where an end is an array. The new axis is the first."""
+    """Return the elements and the step if an end is an array; the new axis is the first axis.
+
+    The parameters are those of `_between_numbers`.
+    """
     start, stop = ends
     span = run("subtract", (stop, start), (compute,) * 2, (compute,))
     is_integer = result.kind in "iu"
@@ -120,19 +123,19 @@ def linspace(
     Parameters
     ----------
     start, stop : number, array_like or GPUArray
-        First number and end of the interval. Arrays broadcast, and the numbers between their
-        elements lie along a new axis.
+        First number and end of the interval. Arrays broadcast, and the result has a new axis for
+        the numbers between their elements.
     num : int
         Number of elements.
     endpoint : bool
         Include `stop` as the last number.
     retstep : bool
-        Return the distance between two numbers also.
+        Also return the difference between consecutive numbers.
     dtype : numpy.dtype, optional
-        Dtype of the elements; by default that of `start` and `stop`, at least floating-point.
-        Elements of integers are rounded down.
+        Dtype of the elements; by default the floating-point or complex dtype that `start` and
+        `stop` promote to. Integer elements are rounded down.
     axis : int
-        Place of the new axis in the result.
+        Position of the new axis in the result.
     allocator : callable, optional
         Allocator of the array; stream-ordered memory by default.
     device : int or Device, optional
@@ -141,13 +144,14 @@ def linspace(
     Returns
     -------
     GPUArray
-        The numbers; with `retstep`, a tuple of them and the step, which is a number, or a GPUArray
-        where an end is an array.
+        The numbers. With `retstep`, a tuple of the numbers and the step. The step is a number, or
+        a GPUArray if `start` or `stop` is an array.
 
     Raises
     ------
     TypeError
-        The dtype is not one of numbers, or an argument is not a number.
+        `dtype` is not numeric, `dtype` is real but the elements are complex, or an argument is not
+        numeric.
     OverflowError
         `num` is negative.
 
@@ -194,12 +198,12 @@ def logspace(
     allocator: AllocatorLike | None = None,
     device: Int | None = None,
 ) -> core.GPUArray:
-    """Make an array of powers of `base`, whose exponents go evenly from `start` to `stop`.
+    """Make an array of powers of `base` with evenly spaced exponents from `start` to `stop`.
 
     Parameters
     ----------
     start, stop : number, array_like or GPUArray
-        First exponent and end of the exponents; arrays as in `linspace`.
+        First exponent and end of the interval of exponents. Arrays broadcast as in `linspace`.
     num : int
         Number of elements.
     endpoint : bool
@@ -207,10 +211,10 @@ def logspace(
     base : number, array_like or GPUArray
         Base of the powers; arrays broadcast with `start` and `stop`.
     dtype : numpy.dtype, optional
-        Dtype of the elements; by default that of the arguments, at least floating-point. Elements
-        of integers are rounded towards zero.
+        Dtype of the elements; by default the floating-point or complex dtype that `start`, `stop`
+        and `base` promote to. Integer elements are rounded towards zero.
     axis : int
-        Place of the new axis in the result.
+        Position of the new axis in the result.
     allocator : callable, optional
         Allocator of the array; stream-ordered memory by default.
     device : int or Device, optional
@@ -224,7 +228,8 @@ def logspace(
     Raises
     ------
     TypeError
-        The dtype is not one of numbers, or an argument is not a number.
+        `dtype` is not numeric, `dtype` is real but the elements are complex, or an argument is not
+        numeric.
     OverflowError
         `num` is negative.
 
@@ -244,14 +249,14 @@ def logspace(
     )
     compute, result = _result("logspace", ends, dtype)
     first, last, power = ends
-    place: dict[str, Any] = {"axis": axis, "allocator": allocator, "device": device}
+    options: dict[str, Any] = {"axis": axis, "allocator": allocator, "device": device}
     if isinstance(power, core.GPUArray):
-        # The base has the axes of the exponents, other than the new one.
+        # The ends and the base need the same number of axes before the new axis is inserted.
         first, last = (_with_axes(end, power.ndim) for end in (first, last))
-        exponents = linspace(first, last, num, endpoint, dtype=compute, **place)
+        exponents = linspace(first, last, num, endpoint, dtype=compute, **options)
         power = expand_dims(_with_axes(power, exponents.ndim - 1), axis)
     else:
-        exponents = linspace(first, last, num, endpoint, dtype=compute, **place)
+        exponents = linspace(first, last, num, endpoint, dtype=compute, **options)
         power = compute.type(power).item()
     shape = np.broadcast_shapes(exponents.shape, getattr(power, "shape", ()))
     out = core.GPUArray(shape, result, allocator, device=device)
@@ -259,7 +264,7 @@ def logspace(
 
 
 def _with_axes(end: Any, ndim: int) -> Any:
-    """Return an array with at least `ndim` axes, new ones first."""
+    """Return an array with at least `ndim` axes; new axes come first and have length one."""
     if not isinstance(end, core.GPUArray):
         end = core.to_gpu(np.asarray(end))
     return end.reshape(*(1,) * (ndim - end.ndim), *end.shape) if end.ndim < ndim else end
@@ -281,16 +286,16 @@ def geomspace(
     Parameters
     ----------
     start, stop : number, array_like or GPUArray
-        First number and end of the progression, other than 0; arrays as in `linspace`.
+        First number and end of the progression, both nonzero. Arrays broadcast as in `linspace`.
     num : int
         Number of elements.
     endpoint : bool
         Include `stop` as the last number.
     dtype : numpy.dtype, optional
-        Dtype of the elements; by default float64, or a wider one of `start` or `stop`. Elements of
-        integers are rounded towards zero.
+        Dtype of the elements; by default float64, or complex128 if `start` or `stop` is complex.
+        Integer elements are rounded towards zero.
     axis : int
-        Place of the new axis in the result.
+        Position of the new axis in the result.
     allocator : callable, optional
         Allocator of the array; stream-ordered memory by default.
     device : int or Device, optional
@@ -304,7 +309,8 @@ def geomspace(
     Raises
     ------
     TypeError
-        The dtype is not one of numbers, or an argument is not a number.
+        `dtype` is not numeric, `dtype` is real but the elements are complex, or an argument is not
+        numeric.
     ValueError
         `start` or `stop` is 0.
     OverflowError
@@ -330,8 +336,8 @@ def geomspace(
     )
     for name, end, given in (("start", first, start), ("stop", last, stop)):
         if bool(np.any(np.equal(end, 0))):
-            raise ValueError(f"geomspace: {name}={given!r}: expected numbers other than 0")
-    # Progressions of negative and of complex numbers are turned to begin with a positive number.
+            raise ValueError(f"geomspace: {name}={given!r}: expected nonzero numbers")
+    # Divide by the sign of the first number, so that the progression starts with a positive number.
     sign = np.sign(first) if compute.kind == "f" else first / np.absolute(first)
     with np.errstate(invalid="ignore"):
         exponents = np.log10(first / sign), np.log10(last / sign)
@@ -346,7 +352,7 @@ def geomspace(
     return moveaxis(made, 0, axis) if axis else made
 
 
-#: Functions of NumPy, and those that implement them.
+#: Map each NumPy function to its implementation.
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.linspace: linspace,
     np.logspace: logspace,

@@ -1,4 +1,4 @@
-"""NumPy's functions of statistics, of several steps on the device: ``var``, ``argmax``, ``ptp``."""
+"""NumPy's statistics that need several operations: ``var``, ``argmax``, ``ptp``, ``trapezoid``."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 from PyGPU._arrays import fusion, rearranging, reductions
 from PyGPU._arrays.functions import apply, into, magnitude
 from PyGPU._kernels import reduced_dtype
-from PyGPU._runtime import beside_first, core, require_array
+from PyGPU._runtime import core, on_device_of_first, require_array
 
 if TYPE_CHECKING:
     from PyGPU._types import Axis, DType, DTypeLike, Int
 
 
 def name_of_extreme(name: str, dtype: DType) -> str:
-    """Return the core's name of NumPy's max or min, whose result is NaN if any element is NaN."""
+    """Return the core's name for NumPy's max or min, which return NaN if any element is NaN."""
     return f"{name}imum" if dtype.kind == "f" else name
 
 
@@ -32,7 +32,7 @@ def extreme(
 
 
 def _count(a: core.GPUArray, axis: Axis) -> int:
-    """Return the number of elements along one or several axes; None means all."""
+    """Return the number of elements along one axis, several axes, or all axes (None)."""
     axes = range(a.ndim) if axis is None else axis if np.iterable(axis) else (axis,)
     return math.prod(a.shape[core._axis_index(one, a.ndim)] for one in axes)
 
@@ -43,13 +43,16 @@ def squares(x: Any, mean: Any) -> Any:
 
 
 def compute_dtype(name: str, a: core.GPUArray, dtype: DTypeLike | None) -> DType:
-    """Return the dtype in which a variance is computed; TypeError if it has no fractions."""
+    """Return the dtype in which a variance is computed.
+
+    Raise TypeError if it is neither floating-point nor complex.
+    """
     kind = require_array("a", a).dtype.kind
     if kind not in "biufc":
         raise TypeError(f"{name}: a: expected numbers, got an array of {a.dtype}")
     compute = np.dtype(dtype or (np.float64 if kind in "biu" else a.dtype))
     if compute.kind not in "fc":
-        raise TypeError(f"{name}: dtype={compute}: expected a floating-point dtype")
+        raise TypeError(f"{name}: dtype={compute}: expected a floating-point or complex dtype")
     return compute
 
 
@@ -62,7 +65,11 @@ def variance(
     ddof: float,
     keepdims: bool,
 ) -> core.GPUArray:
-    """Compute a variance or its root in one pass; of complex numbers in two."""
+    """Compute a variance or a standard deviation.
+
+    Real dtypes with an integral `ddof` need one pass over the elements. Complex dtypes and
+    fractional `ddof` need two passes.
+    """
     compute = compute_dtype(name, a, dtype)
     kind = a.dtype.kind
     if kind != "c" and compute.kind == "f" and ddof == int(ddof):
@@ -72,7 +79,7 @@ def variance(
     a = a.astype(np.result_type(a.dtype, compute, np.complex64))
     mean = reductions.mean(a, axis=axis, keepdims=True)
     total = reductions.sum(squares(a, mean), real, axis=axis, keepdims=keepdims)
-    # NumPy too gives NaN for 0 / 0, and an infinity for other numbers.
+    # Division by 0 returns NaN or an infinity, as in NumPy.
     result = apply("divide", total, max(0, count - ddof), out=total)
     if dtype is not None and compute.kind == "c":  # NumPy's variance is complex only on request
         real = reduced_dtype(getattr(np, name), a.dtype, compute)
@@ -82,19 +89,19 @@ def variance(
 def finished(
     name: str, variance: core.GPUArray, dtype: DType, out: core.GPUArray | None
 ) -> core.GPUArray:
-    """Return a variance, or its root for "std", in a dtype or in `out`."""
+    """Store the variance, or its square root for "std", in `out` or as a new array of `dtype`."""
     result = apply("sqrt", variance, out=variance) if name == "std" else variance
-    return _placed(result, dtype, out)
+    return _store(result, dtype, out)
 
 
-def _placed(array: core.GPUArray, dtype: DType, out: core.GPUArray | None) -> core.GPUArray:
-    """Return the array in a dtype, or `out` with its elements."""
+def _store(array: core.GPUArray, dtype: DType, out: core.GPUArray | None) -> core.GPUArray:
+    """Copy the array into `out` and return `out`, or return the array converted to `dtype`."""
     if out is not None:
         return into(out, array)
     return array if array.dtype == dtype else array.astype(dtype)
 
 
-@beside_first
+@on_device_of_first
 def ptp(
     a: core.GPUArray, axis: Axis = None, out: core.GPUArray | None = None, keepdims: bool = False
 ) -> core.GPUArray:
@@ -102,27 +109,28 @@ def ptp(
     return apply("subtract", most, least, out=out)
 
 
-@beside_first
+@on_device_of_first
 def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> core.GPUArray:
     is_counted = apply("not_equal", require_array("a", a), 0)
     return reductions.sum(is_counted, np.int64, axis=axis, keepdims=keepdims)
 
 
-def _first_place(
+def _index_of_extreme(
     name: str, a: core.GPUArray, axis: Int | None, out: core.GPUArray | None, keepdims: bool
 ) -> core.GPUArray:
-    """Compute the place of the first extreme; a NaN, if there is one, is the extreme."""
+    """Return the indices of the first maxima or minima; a NaN counts as the extreme."""
     dtype = require_array("a", a).dtype
     if dtype.kind not in "biuf":
         raise TypeError(f"{name}: a: expected real numbers, got an array of {dtype}")
     if axis is not None:
-        axis = core._axis_index(axis, a.ndim or 1)  # NumPy accepts axis 0 of arrays without axes
+        # NumPy accepts axis 0 of a zero-dimensional array.
+        axis = core._axis_index(axis, a.ndim or 1)
         return core._reduce(name, a, axis, None, out, keepdims, None, None)
     found = core._reduce(name, a.ravel(), 0, None, None, False, None, None)
-    return _placed(found.reshape((1,) * a.ndim if keepdims else ()), found.dtype, out)
+    return _store(found.reshape((1,) * a.ndim if keepdims else ()), found.dtype, out)
 
 
-@beside_first
+@on_device_of_first
 def argmax(
     a: core.GPUArray,
     axis: Int | None = None,
@@ -130,10 +138,10 @@ def argmax(
     *,
     keepdims: bool = False,
 ) -> core.GPUArray:
-    return _first_place("argmax", a, axis, out, keepdims)
+    return _index_of_extreme("argmax", a, axis, out, keepdims)
 
 
-@beside_first
+@on_device_of_first
 def argmin(
     a: core.GPUArray,
     axis: Int | None = None,
@@ -141,7 +149,7 @@ def argmin(
     *,
     keepdims: bool = False,
 ) -> core.GPUArray:
-    return _first_place("argmin", a, axis, out, keepdims)
+    return _index_of_extreme("argmin", a, axis, out, keepdims)
 
 
 @fusion.fuse
@@ -154,14 +162,14 @@ def _replaced(x: Any, nan: Any, most: Any, least: Any) -> Any:
 def _replacements(
     dtype: DType, nan: float, posinf: float | None, neginf: float | None
 ) -> tuple[DType, tuple[Any, ...]]:
-    """Return the dtype of a number's real part, and what replaces NaN and the infinities."""
+    """Return the real dtype, and the numbers that replace NaN and the two infinities."""
     real = magnitude(dtype)
     most = np.finfo(real).max if posinf is None else posinf
     least = np.finfo(real).min if neginf is None else neginf
     return real, tuple(real.type(one) for one in (nan, most, least))
 
 
-@beside_first
+@on_device_of_first
 def nan_to_num(
     x: core.GPUArray,
     copy: bool = True,
@@ -174,14 +182,14 @@ def nan_to_num(
         return x.copy() if copy else x
     real, numbers = _replacements(x.dtype, nan, posinf, neginf)
     if kind == "f":
-        made: core.GPUArray = _replaced(x, *numbers, out=None if copy else x)
-        return made
-    made = x.copy()
-    parts = made.ravel("K").view(real)  # real and imaginary parts are numbers of their own
+        result: core.GPUArray = _replaced(x, *numbers, out=None if copy else x)
+        return result
+    result = x.copy()
+    parts = result.ravel("K").view(real)  # replace real and imaginary parts separately
     _replaced(parts, *numbers, out=parts)
     if copy:
-        return made
-    x[...] = made
+        return result
+    x[...] = result
     return x
 
 
@@ -190,7 +198,7 @@ def _areas(width: Any, left: Any, right: Any) -> Any:
     return width * (left + right) / 2.0
 
 
-@beside_first
+@on_device_of_first
 def trapezoid(
     y: core.GPUArray, x: core.GPUArray | None = None, dx: float = 1.0, axis: Int = -1
 ) -> core.GPUArray:
@@ -201,13 +209,11 @@ def trapezoid(
         width = rearranging.diff(x, axis=along)
         if x.ndim == 1:
             width = width.reshape(*(-1 if k == axis else 1 for k in range(y.ndim)))
-    before, after = (
-        y[(slice(None),) * axis + (part,)] for part in (slice(None, -1), slice(1, None))
-    )
-    return reductions.sum(_areas(width, before, after), axis=axis)
+    left, right = (y[(slice(None),) * axis + (part,)] for part in (slice(None, -1), slice(1, None)))
+    return reductions.sum(_areas(width, left, right), axis=axis)
 
 
-#: NumPy's functions, and the functions here that implement them.
+#: Map each NumPy function to its implementation.
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     getattr(np, function.__name__): function
     for function in (ptp, count_nonzero, argmax, argmin, nan_to_num)

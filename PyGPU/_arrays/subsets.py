@@ -38,7 +38,7 @@ def subset_sum(
     Returns
     -------
     GPUArray
-        The sum, an array without axes.
+        The sum, a zero-dimensional array.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def subset_dot(
     Returns
     -------
     GPUArray
-        The dot product, an array without axes.
+        The dot product, a zero-dimensional array.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def subset_max(
     Returns
     -------
     GPUArray
-        The largest element, an array without axes.
+        The largest element, a zero-dimensional array.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def subset_min(
     Returns
     -------
     GPUArray
-        The smallest element, an array without axes.
+        The smallest element, a zero-dimensional array.
 
     Examples
     --------

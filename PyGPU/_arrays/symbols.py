@@ -1,7 +1,7 @@
-"""Operators and functions of the objects that represent arrays and numbers in a traced function.
+"""Objects that represent arrays and numbers while :func:`PyGPU.fuse` traces a function.
 
-They have the types and rules of GPUArray, because GPUArray's own functions record them. An
-operation that does not work element by element raises TraceError.
+Result dtypes and errors are those of GPUArray, because GPUArray's own functions record the
+operations. An operation that is not element-wise raises TraceError.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from PyGPU._arrays.functions import apply, kind_of, run, typed
-from PyGPU._arrays.tracing import Number, Traced, computed, error_at_current_line, foreign
+from PyGPU._arrays.tracing import Number, Traced, computed, error_at_current_line, untraced_array
 from PyGPU._runtime import core
 
 if TYPE_CHECKING:
@@ -27,20 +27,19 @@ _F8 = np.dtype(np.float64)
 class Symbol(Traced, GPUArray):
     """An array in a traced function.
 
-    It has GPUArray's operators, and those of its methods and of NumPy's functions that work element
-    by element.
+    It supports GPUArray's operators, and the element-wise methods and NumPy functions.
     """
 
     __hash__ = None
 
     def __repr__(self) -> str:
-        return f"<an array of {self.dtype} in a function that is traced>"
+        return f"<{self.dtype} array in a traced function>"
 
     __str__ = __repr__
-    _repr_html_ = None  # notebooks then show the text
+    _repr_html_ = None  # notebooks then display repr()
 
-    def __format__(self, how: str) -> str:
-        return format(repr(self), how)
+    def __format__(self, specification: str) -> str:
+        return format(repr(self), specification)
 
     def __pos__(self) -> Symbol:
         return self
@@ -56,19 +55,19 @@ class Symbol(Traced, GPUArray):
     def __neg__(self) -> GPUArray:
         if self.dtype.kind == "b":
             raise TypeError("- is not defined for bool; use ~ or !=")
-        return self._itself("negative")
+        return self._keep_dtype("negative")
 
     def __invert__(self) -> GPUArray:
         if self.dtype.kind in "fc":
             raise TypeError(f"~ is not defined for {self.dtype}")
-        return self._itself("invert")
+        return self._keep_dtype("invert")
 
     def __abs__(self) -> GPUArray:
         dtype = self.dtype
         real = np.empty(0, dtype).real.dtype if dtype.kind == "c" else dtype
         return run("absolute", (self,), (dtype,), (real,))
 
-    def _itself(self, name: str) -> GPUArray:
+    def _keep_dtype(self, name: str) -> GPUArray:
         return run(name, (self,), (self.dtype,), (self.dtype,))
 
     def __divmod__(self, other: Any) -> Any:
@@ -81,7 +80,7 @@ class Symbol(Traced, GPUArray):
 
     def __matmul__(self, other: Any) -> NoReturn:
         raise error_at_current_line(
-            "@ does not work element by element: use a library of linear algebra"
+            "@ is not element-wise: call a linear algebra library outside of the fused function"
         )
 
     __rmatmul__ = __matmul__
@@ -93,15 +92,15 @@ class Symbol(Traced, GPUArray):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__":
-            raise error_at_current_line(
-                f"numpy.{ufunc.__name__}.{method} does not work element by element"
-            )
-        first = inputs[0].now if isinstance(inputs[0], Number) else inputs[0]
+            raise error_at_current_line(f"numpy.{ufunc.__name__}.{method} is not element-wise")
+        first = inputs[0].traced_value if isinstance(inputs[0], Number) else inputs[0]
+        # NumPy calls a comparison operator's ufunc with the scalar on the left as an ndarray.
         if isinstance(first, np.ndarray) and ufunc in _REFLECTED and not kwargs:
-            return getattr(inputs[1], _REFLECTED[ufunc])(inputs[0])  # see _REFLECTED
+            return getattr(inputs[1], _REFLECTED[ufunc])(inputs[0])
         if len(inputs) == 1 and ufunc in _UNARY and not kwargs:
             return _UNARY[ufunc](self)
-        kwargs.setdefault("casting", "same_kind")  # given explicitly: bypass C++'s operators
+        # An explicit `casting` keeps C++ from replacing the ufunc by an operator.
+        kwargs.setdefault("casting", "same_kind")
         return super().__array_ufunc__(ufunc, method, *inputs, **kwargs)  # type: ignore[misc]
 
     def __array_function__(
@@ -114,13 +113,13 @@ class Symbol(Traced, GPUArray):
         if func not in _FUNCTIONS:
             name = f"{func.__module__}.{func.__name__}"
             raise error_at_current_line(
-                f"{name} does not work element by element, or GPUArray does not have it"
+                f"{name} is not element-wise, or not implemented for GPUArray"
             )
-        ours = [one for one in types if one is not Scalar]
-        return super().__array_function__(func, ours, args, kwargs)  # type: ignore[misc]
+        array_types = [one for one in types if one is not Scalar]
+        return super().__array_function__(func, array_types, args, kwargs)  # type: ignore[misc]
 
 
-# Ufuncs that GPUArray's dispatch replaces by an operator, whose rules differ from the ufunc's.
+# Operators that replace ufuncs in GPUArray's dispatch; their result dtypes differ from the ufuncs'.
 _UNARY: dict[np.ufunc, Callable[[Any], Any]] = {
     np.negative: operator.neg,
     np.absolute: operator.abs,
@@ -152,53 +151,53 @@ def _binary(name: str, is_reflected: bool) -> Callable[..., Any]:
 
 
 def _comparison(name: str) -> Callable[..., Any]:
-    """Make a comparison with 0 and 1 in the operands' dtype, as in src/python/operations."""
+    """Make a comparison operator that returns 0 and 1 in the operands' dtype, as GPUArray's do."""
 
     def method(self: Symbol, other: Any) -> Any:
         if not _is_operand(other):
             return NotImplemented
         operands, compute, _ = typed(name, (self, other))
-        own, partner = self.dtype, kind_of(other)
-        if isinstance(partner, np.dtype):
-            own = compute[0] if compute[0] == compute[1] else _F8
-        return run(name, operands, compute, (own,))
+        result, other_kind = self.dtype, kind_of(other)
+        if isinstance(other_kind, np.dtype):
+            result = compute[0] if compute[0] == compute[1] else _F8
+        return run(name, operands, compute, (result,))
 
     return method
 
 
-# Python's names of operators, and NumPy's names of the same operations.
+# Map Python's name of each operator to NumPy's name of the operation.
 _BINARY = {
     **{"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide"},
     **{"floordiv": "floor_divide", "mod": "remainder", "pow": "power", "and": "bitwise_and"},
     **{"or": "bitwise_or", "xor": "bitwise_xor", "lshift": "left_shift", "rshift": "right_shift"},
 }
-_COMPARED = {
+_COMPARISONS = {
     **{"lt": "less", "le": "less_equal", "eq": "equal"},
     **{"ne": "not_equal", "gt": "greater", "ge": "greater_equal"},
 }
 for _python, _name in _BINARY.items():
     setattr(Symbol, f"__{_python}__", _binary(_name, False))
     setattr(Symbol, f"__r{_python}__", _binary(_name, True))
-for _python, _name in _COMPARED.items():
+for _python, _name in _COMPARISONS.items():
     setattr(Symbol, f"__{_python}__", _comparison(_name))
 
-_VALUES = "no element is known while the function is traced"
+_ELEMENTS_UNKNOWN = "the elements are not known while the function is traced"
 _REASONS = {
-    **{f"__i{python}__": "arguments cannot be changed: write a = a + b" for python in _BINARY},
-    "__bool__": f"{_VALUES}: for if, write numpy.where(condition, a, b); for and, or, a < b < c, "
-    "numpy.logical_and; for max, numpy.maximum",
+    **{f"__i{python}__": "traced arrays are read-only: write a = a + b" for python in _BINARY},
+    "__bool__": f"{_ELEMENTS_UNKNOWN}: use numpy.where for if, numpy.logical_and for and, "
+    "numpy.logical_or for or, numpy.maximum for max; a < b < c means (a < b) and (b < c)",
     "__round__": "write numpy.round(a)",
     **dict.fromkeys(("__iter__", "__getitem__", "__setitem__"), "index the arrays before the call"),
     **dict.fromkeys(("__len__", "shape", "size", "ndim", "strides", "nbytes", "flags"),
                     "a fused function must work for arrays of any shape"),
     **dict.fromkeys(("__int__", "__float__", "__complex__", "__index__", "item", "tolist", "get"),
-                    _VALUES),
+                    _ELEMENTS_UNKNOWN),
 }  # fmt: skip
-_USED = {"dtype", "real", "imag", "conj", "conjugate", "mul_add", "_axpbyz", "clip", "round"}
+_TRACEABLE = {"dtype", "real", "imag", "conj", "conjugate", "mul_add", "_axpbyz", "clip", "round"}
 
 
-def _refusal(name: str) -> Any:
-    reason = _REASONS.get(name, "it does not work element by element")
+def _refuse_member(name: str) -> Any:
+    reason = _REASONS.get(name, "it is not element-wise")
     text = f"{name} of an array cannot be traced: {reason}"
     if name.startswith("_") and not name.startswith("__"):
         text = "kernels cannot be called in a fused function"
@@ -209,24 +208,24 @@ def _refusal(name: str) -> Any:
     return refuse if name.startswith("__") else property(refuse, refuse)
 
 
-for _name in set(dir(GPUArray)) - set(dir(object)) - set(vars(Symbol)) - _USED:
+for _name in set(dir(GPUArray)) - set(dir(object)) - set(vars(Symbol)) - _TRACEABLE:
     if not _name.startswith("__array_p") and _name != "__dict__":
-        setattr(Symbol, _name, _refusal(_name))
+        setattr(Symbol, _name, _refuse_member(_name))
 
 
 class Scalar(Number):
-    """A number in a traced function: it has Python's operators and NumPy's functions."""
+    """A number in a traced function, with Python's operators and NumPy's functions."""
 
     __hash__ = None  # type: ignore[assignment]
-    dtype = property(operator.attrgetter("now.dtype"))
+    dtype = property(operator.attrgetter("traced_value.dtype"))
 
     def __repr__(self) -> str:
-        return f"<a number of {type(self.now).__name__} in a function that is traced>"
+        return f"<{type(self.traced_value).__name__} number in a traced function>"
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):  # Python and NumPy look these up on any object
             raise AttributeError(name)
-        raise error_at_current_line(f"{name} of a number among the arguments cannot be traced")
+        raise error_at_current_line(f"{name} of a number argument cannot be traced")
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if any(isinstance(one, GPUArray) for one in inputs):
@@ -245,24 +244,24 @@ class Scalar(Number):
         return computed(partial(func, **kwargs), *args)
 
 
-def _of_numbers(function: Callable[..., Any], is_reflected: bool = False) -> Callable[..., Any]:
+def _number_method(function: Callable[..., Any], is_reflected: bool = False) -> Callable[..., Any]:
     def method(self: Scalar, *others: Any) -> Any:
         for other in others:
             if isinstance(other, Traced):
                 return NotImplemented
             if isinstance(other, GPUArray):
-                raise foreign(other)
+                raise untraced_array(other)
         return computed(function, *((*others, self) if is_reflected else (self, *others)))
 
     return method
 
 
-def _unknown(name: str) -> Callable[..., Any]:
+def _refuse_value(name: str) -> Callable[..., Any]:
     def refuse(self: object, *args: object) -> NoReturn:
         raise error_at_current_line(
-            f"{name}: a number among the arguments may change from call to call, so its value is "
-            "not known while the function is traced; set it as the parameter's default or by "
-            "functools.partial, which make it a part of the function"
+            f"{name}: a number argument may change between calls, so its value is not known while "
+            "the function is traced; use a default value or functools.partial to make the number "
+            "constant"
         )
 
     return refuse
@@ -270,13 +269,13 @@ def _unknown(name: str) -> Callable[..., Any]:
 
 for _python in (*_BINARY, "divmod"):
     _function = getattr(operator, f"__{_python}__", divmod)
-    setattr(Scalar, f"__{_python}__", _of_numbers(_function))
-    setattr(Scalar, f"__r{_python}__", _of_numbers(_function, is_reflected=True))
-for _python in (*_COMPARED, "neg", "pos", "abs", "invert"):
-    setattr(Scalar, f"__{_python}__", _of_numbers(getattr(operator, f"__{_python}__")))
+    setattr(Scalar, f"__{_python}__", _number_method(_function))
+    setattr(Scalar, f"__r{_python}__", _number_method(_function, is_reflected=True))
+for _python in (*_COMPARISONS, "neg", "pos", "abs", "invert"):
+    setattr(Scalar, f"__{_python}__", _number_method(getattr(operator, f"__{_python}__")))
 for _name in ("bool", "int", "float", "complex", "index", "round", "len", "iter"):
-    setattr(Scalar, f"__{_name}__", _unknown(_name))
+    setattr(Scalar, f"__{_name}__", _refuse_value(_name))
 for _name in ("real", "imag"):
-    setattr(Scalar, _name, property(_of_numbers(operator.attrgetter(_name))))
+    setattr(Scalar, _name, property(_number_method(operator.attrgetter(_name))))
 for _name in ("conjugate", "item"):
-    setattr(Scalar, _name, _of_numbers(operator.methodcaller(_name)))
+    setattr(Scalar, _name, _number_method(operator.methodcaller(_name)))

@@ -1,10 +1,10 @@
-"""Recording of operations, instead of running them, while :func:`PyGPU.fuse` traces a function.
+"""Traces for :func:`PyGPU.fuse`: the operations of a function, recorded instead of executed.
 
-A :class:`Traced` represents an array: an argument or the result of an operation. A :class:`Number`
-represents a number among the arguments, or a number computed from such numbers alone; the host
-computes it at each call with the same functions. Where the recorded operations depend on a number's
-value (NumPy's types of integers, the square for ``a**2``), the trace records a condition.
-The trace is valid only for calls that meet its conditions.
+A :class:`Traced` represents an array: an argument, or the result of an operation. A :class:`Number`
+represents a number argument, or a number computed only from number arguments. The host computes
+such numbers again at each call. Some recorded operations depend on a number's value: integers
+affect NumPy's result dtypes, and ``a**2`` becomes a square. The trace then records a condition on
+the number. The trace is valid only for calls that meet all its conditions.
 """
 
 from __future__ import annotations
@@ -27,29 +27,33 @@ if TYPE_CHECKING:
 
 GPUArray = core.GPUArray
 _BOOL = np.dtype(np.bool_)
-#: Most operations of a function: the text of more would take minutes to compile.
-MOST_STEPS = 512
+#: Maximum number of operations in a function. A larger kernel would take minutes to compile.
+MAX_STEPS = 512
 
 
 def _is_ours(frame: FrameType) -> bool:
+    """Test whether the code of a frame belongs to PyGPU or NumPy."""
     package = frame.f_globals.get("__name__", "").partition(".")[0]
     return package in ("PyGPU", "numpy")
 
 
 def trace_error(text: str, frame: FrameType) -> errors.TraceError:
     """Make the TraceError that names the current line of a frame."""
-    return located(text, frame.f_code, frame.f_lineno)
+    return error_at_line(text, frame.f_code, frame.f_lineno)
 
 
-def located(text: str, code: CodeType, line: int) -> errors.TraceError:
-    """Make the TraceError that names a line."""
+def error_at_line(text: str, code: CodeType, line: int) -> errors.TraceError:
+    """Make the TraceError that names a line of a code object."""
     source_line = linecache.getline(code.co_filename, line).strip()
     location = f'\n  File "{code.co_filename}", line {line}, in {code.co_name}'
     return errors.TraceError(text + location + (f"\n    {source_line}" if source_line else ""))
 
 
 def error_at_current_line(text: str) -> errors.TraceError:
-    """Make the TraceError that names the current line of the traced function, our caller."""
+    """Make the TraceError that names the current line of the traced function.
+
+    Frames of PyGPU and NumPy are skipped.
+    """
     frame = sys._getframe(1)
     while frame.f_back is not None and _is_ours(frame):
         frame = frame.f_back
@@ -69,16 +73,16 @@ def error_at_users_line(error: BaseException) -> errors.TraceError | None:
     if found is None:
         return None
     text = str(error).replace("'Symbol' object", "'GPUArray' object")
-    if text.startswith("this object was not made"):  # C++ found no memory in a traced array
-        text = "a function that runs at once, or does not work element by element, cannot be traced"
-    return located(text, found.tb_frame.f_code, found.tb_lineno)
+    if text.startswith("this object was not made"):  # C++ tried to use a traced array's memory
+        text = "a function that is not element-wise, or reads the elements, cannot be traced"
+    return error_at_line(text, found.tb_frame.f_code, found.tb_lineno)
 
 
 class Traced:
-    """An array of which only the dtype is known.
+    """A symbolic array, which has a dtype but no elements and no shape.
 
-    Its subclass :class:`Symbol` is also a GPUArray, so that functions of GPUArrays accept it; a
-    function that needs the array's memory fails.
+    The subclass :class:`Symbol` is also a GPUArray, so functions accept it. A function that uses
+    the array's memory raises an error.
     """
 
     def __init__(self, trace: Trace, source: Argument | Result, dtype: DType) -> None:
@@ -88,23 +92,23 @@ class Traced:
 
 
 class Number:
-    """A number of which only the type is known: an argument, or computed from arguments."""
+    """A symbolic number: a number argument, or a number computed from number arguments."""
 
     def __init__(self, trace: Trace, slot: int, value: Any) -> None:
         self._trace, self._slot = trace, slot
-        self.now = value  # the value in the call that is traced
+        self.traced_value = value  # the value in the call that is traced; others may differ
 
 
 class Argument(NamedTuple):
-    """An array, or a number converted to a dtype, by its index among a call's values."""
+    """An operand from the call's values: an array, or a number that is converted to `dtype`."""
 
-    slot: int
+    slot: int  # index into the values
     dtype: np.dtype
     is_array: bool
 
 
 class Literal(NamedTuple):
-    """A constant of the function, as the bytes of a dtype."""
+    """A constant operand: the bytes of a number of `dtype`."""
 
     data: bytes
     dtype: np.dtype
@@ -113,8 +117,8 @@ class Literal(NamedTuple):
 class Result(NamedTuple):
     """A result of a step."""
 
-    step: int
-    which: int
+    step: int  # index of the step
+    which: int  # index of the result among those of the step
     dtype: np.dtype
 
 
@@ -128,9 +132,9 @@ class Step(NamedTuple):
 
 
 class Condition(NamedTuple):
-    """The trace is valid only for calls in which `function(value)` equals `expected`."""
+    """A condition on a call: ``function(value)`` equals `expected`."""
 
-    slot: int
+    slot: int  # index of the value
     function: Callable[[Any], object]
     expected: object
 
@@ -140,7 +144,10 @@ def identity(value: Any) -> Any:
 
 
 def _simple_power(exponent: Any, kind: str) -> str | None:
-    """Return the operation that replaces a power, or None, as operations/map.cpp does."""
+    """Return the operation that replaces a power with this exponent, or None.
+
+    The rules are those of src/python/operations/map.cpp.
+    """
     if kind == "b" or not (isinstance(exponent, float) or hasattr(exponent, "__index__")):
         return None
     known: tuple[tuple[float, str], ...] = (
@@ -158,7 +165,7 @@ def _is_negative(number: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Convert an array without axes to a NumPy scalar."""
+    """Convert a zero-dimensional ndarray to a NumPy scalar."""
     return value[()] if isinstance(value, np.ndarray) else value
 
 
@@ -168,10 +175,10 @@ class Trace:
     Parameters
     ----------
     values : sequence
-        The arguments, some of them arrays and numbers. Values that the host computes from numbers
-        at each call are appended.
+        Arguments of the traced call, of any types. The trace appends the numbers that the host
+        computes at each call.
     array, number : type
-        Classes of the objects that represent arrays and numbers.
+        Classes that represent arrays and numbers in the trace.
     """
 
     def __init__(
@@ -181,10 +188,10 @@ class Trace:
         self._is_open = True
         self.given = tuple(values)
         self.steps: list[Step] = []
-        # (function, slots) of the values after the arguments.
+        # Functions that compute the values after the arguments, and the slots of their operands.
         self.computed: list[tuple[Callable[..., Any], tuple[int, ...]]] = []
         self.conditions: dict[tuple[int, Callable[..., Any], str], Condition] = {}
-        self._known: dict[Step, int] = {}
+        self._step_indices: dict[Step, int] = {}
         self._values = list(values)
 
     def close(self) -> None:
@@ -192,7 +199,7 @@ class Trace:
         self._is_open, self.given, self._values = False, (), []
 
     def result(self, symbol: Any) -> Result:
-        """Return the source of a result. An argument that is returned unchanged becomes a copy."""
+        """Return the Result that a returned array represents. A returned argument is copied."""
         source: Argument | Result = self._operand(symbol, symbol.dtype, False)
         if not isinstance(source, Argument):
             return source
@@ -200,24 +207,24 @@ class Trace:
         return Result(len(self.steps) - 1, 0, source.dtype)
 
     def argument(self, slot: int) -> Any:
-        """Return the object that represents an array or a number among the arguments."""
+        """Return the object that represents the array or number argument with index `slot`."""
         value = self._values[slot]
         if isinstance(value, GPUArray):
             return self._array(self, Argument(slot, value.dtype, True), value.dtype)
         return self._number(self, slot, value)
 
     def compute(self, function: Callable[..., Any], *operands: Any) -> Any:
-        """Apply a function to numbers; return a Number, or a tuple of Numbers."""
+        """Apply a function to numbers; return its result as a Number or a tuple of Numbers."""
         self._require_open()
         for one in operands:
             if isinstance(one, Number) and one._trace is not self:
-                raise error_at_current_line("the number belongs to another function that is traced")
+                raise error_at_current_line("the number belongs to the trace of another function")
         slots = tuple([self._slot(one) for one in operands])
         value = function(*[self._values[slot] for slot in slots])
         if isinstance(value, tuple):
-            whole = self._number(self, self._append(function, slots, value), value)
+            container = self._number(self, self._append(function, slots, value), value)
             parts = [operator.itemgetter(k) for k in range(len(value))]
-            return tuple([self.compute(part, whole) for part in parts])
+            return tuple([self.compute(part, container) for part in parts])
         if not isinstance(value, (int, float, complex, np.generic)):
             raise error_at_current_line(
                 f"expected a number, got {type(value).__name__}: compute it before the call"
@@ -235,31 +242,29 @@ class Trace:
         if isinstance(operand, Number):
             return operand._slot
         if isinstance(operand, GPUArray):
-            raise foreign(operand)
+            raise untraced_array(operand)
         return self._append(partial(identity, operand), (), operand)
 
     def require(self, slot: int, function: Callable[..., Any], expected: object) -> None:
-        """Add a condition: at each call, ``function(value)`` must equal `expected`."""
+        """Add the condition that ``function(value)`` equals `expected` at each call."""
         self.conditions.setdefault(
             (slot, function, repr(expected)), Condition(slot, function, expected)
         )
 
     def _require_open(self) -> None:
         if not self._is_open:
-            raise error_at_current_line(
-                "an array or number is used after the end of the trace that it belongs to"
-            )
+            raise error_at_current_line("an array or number is used after the end of its trace")
 
     def _operand(self, operand: Any, dtype: DType, as_number: bool) -> Any:
         """Convert an operand of a step to an Argument, Literal or Result of a dtype."""
         if isinstance(operand, Traced):
             if operand._trace is not self:
                 raise error_at_current_line(
-                    "an array of another function that is traced: pass it as an argument"
+                    "the array belongs to the trace of another function: pass it as an argument"
                 )
             return operand._source
         if isinstance(operand, GPUArray):
-            raise foreign(operand)
+            raise untraced_array(operand)
         if isinstance(operand, Number):
             if dtype == _BOOL:
                 operand = self.compute(bool, operand)
@@ -271,52 +276,53 @@ class Trace:
         return Literal(data, dtype)
 
     def record(self, name: str, operands: tuple[Any, ...], compute: DTypes, results: DTypes) -> Any:
-        """Record an operation; return the object, or a tuple of objects, that it results in."""
+        """Record an operation; return the array that represents its result, or a tuple of them."""
         self._require_open()
         if not any(isinstance(one, Traced) for one in operands):
             raise error_at_current_line(
-                f"{name} of numbers alone: use the function of NumPy or Python instead"
+                f"{name}: expected at least one array, got only numbers; use NumPy's or Python's "
+                "function"
             )
         for one in operands:
-            if isinstance(one, Number) and type(one.now) is int:
-                self._require_held(one, operands)
+            if isinstance(one, Number) and type(one.traced_value) is int:
+                self._require_same_dtypes(one, operands)
         if name == "power" and not isinstance(operands[1], GPUArray):
             simple = self._power(operands[1], compute)
             if simple:
                 name, operands, compute = simple, operands[:1], compute[:1]
-        # Compilers would replace a power with a constant exponent by other operations.
+        # A compiler would replace a power with a constant exponent by other operations.
         as_numbers = name in ("power", "float_power")
         operands = tuple(
             [self._operand(one, dtype, as_numbers) for one, dtype in zip(operands, compute)]
         )
         step = Step(name, operands, tuple(compute), tuple(results))
-        number = self._known.setdefault(step, len(self.steps))
+        number = self._step_indices.setdefault(step, len(self.steps))
         if number == len(self.steps):
             self.steps.append(step)
-            if number == MOST_STEPS:
+            if number == MAX_STEPS:
                 raise error_at_current_line(
-                    f"more than {MOST_STEPS} operations: fuse the function in parts"
+                    f"more than {MAX_STEPS} operations: fuse the function in parts"
                 )
         made = [
             self._array(self, Result(number, k, dtype), dtype) for k, dtype in enumerate(results)
         ]
         return made[0] if len(made) == 1 else tuple(made)
 
-    def _require_held(self, number: Number, operands: tuple[Any, ...]) -> None:
-        """Add the condition on an integer's value that keeps NumPy's result types the same."""
-        met = [d for d in map(_dtype_of, operands) if d is not None and d.kind in "biu"]
-        if not met:
+    def _require_same_dtypes(self, number: Number, operands: tuple[Any, ...]) -> None:
+        """Restrict an integer to values for which NumPy's result dtypes stay the same."""
+        integers = [d for d in map(_dtype_of, operands) if d is not None and d.kind in "biu"]
+        if not integers:
             return
-        limits = [(0, 1) if d == _BOOL else (np.iinfo(d).min, np.iinfo(d).max) for d in met]
-        held = range(max(low for low, _ in limits), min(high for _, high in limits) + 1)
-        if core._takes_types_from_values or number.now not in held:
-            self.require(number._slot, identity, number.now)
+        limits = [(0, 1) if d == _BOOL else (np.iinfo(d).min, np.iinfo(d).max) for d in integers]
+        common = range(max(low for low, _ in limits), min(high for _, high in limits) + 1)
+        if core._takes_types_from_values or number.traced_value not in common:
+            self.require(number._slot, identity, number.traced_value)
         else:
-            self.require(number._slot, held.__contains__, True)
+            self.require(number._slot, common.__contains__, True)
 
     def _power(self, exponent: Any, compute: DTypes) -> str | None:
         is_number = isinstance(exponent, Number)
-        value = _plain(exponent.now if is_number else exponent)
+        value = _plain(exponent.traced_value if is_number else exponent)
         checks: list[Callable[[Any], Any]] = [partial(_simple_power, kind=compute[0].kind)]
         if compute[1].kind == "i":
             checks.append(_is_negative)
@@ -333,16 +339,16 @@ class Trace:
 
 
 def _dtype_of(operand: Any) -> DType | None:
-    """Return an operand's dtype; None for Python's numbers, which are weak."""
-    value = operand.now if isinstance(operand, Number) else operand
+    """Return an operand's dtype, or None for a Python number, which adopts the arrays' dtype."""
+    value = operand.traced_value if isinstance(operand, Number) else operand
     return value.dtype if isinstance(value, (GPUArray, np.generic, np.ndarray)) else None
 
 
-def foreign(array: GPUArray) -> errors.TraceError:
-    """Make the TraceError for an array that is not an argument."""
+def untraced_array(array: GPUArray) -> errors.TraceError:
+    """Make the TraceError for an array that is not an argument of the fused function."""
     return error_at_current_line(
-        f"an array of shape {array.shape} is no argument of the function: all calls would use the "
-        "elements that it has now; pass it as an argument"
+        f"an array of shape {array.shape} is not an argument of the fused function; pass it as an "
+        "argument, because its elements may change between calls"
     )
 
 
@@ -361,11 +367,11 @@ def record(
     results: DTypes,
     **refused_settings: object,
 ) -> GPUArray:
-    """Record an operation in the trace of its operands, one of which is traced."""
+    """Record an operation in the trace that its operands belong to."""
     for setting, value in refused_settings.items():
         if value is not None:
             raise error_at_current_line(
-                f"{setting}= is an argument of the fused function, not of those inside"
+                f"{setting}= is an argument of the fused function, not of the functions inside it"
             )
     trace: Any = traced(operands)
     made: GPUArray = trace.record(name, operands, compute, results)
@@ -373,14 +379,14 @@ def record(
 
 
 def require_values(operands: Iterable[object]) -> None:
-    """Add the condition that these numbers have the same values at each call."""
+    """Restrict the trace to calls in which these numbers have the same values."""
     for one in operands:
         if isinstance(one, Number):
-            one._trace.require(one._slot, identity, one.now)
+            one._trace.require(one._slot, identity, one.traced_value)
 
 
 def computed(function: Callable[..., Any], *operands: Any) -> Any:
-    """Apply a function to numbers: now, or at each call if one of them is a Number."""
+    """Apply a function to numbers, and record it for each call if an operand is a Number."""
     for one in operands:
         if isinstance(one, Number):
             return one._trace.compute(function, *operands)

@@ -18,7 +18,7 @@ _NUMBERS = {
     **{"long": "i8", "ulong": "u8", "longlong": "i8", "ulonglong": "u8"},
     **{"float": "f4", "double": "f8"},
 }
-_FEW = {"longlong", "ulonglong", "double"}  # these types have one or two components only
+_UP_TO_TWO = {"longlong", "ulonglong", "double"}  # types with at most two components
 _COMPONENTS = "xyzw"
 
 
@@ -76,7 +76,7 @@ def _maker(name: str, dtype: DType) -> Callable[..., Any]:
 
 
 for _base, _code in _NUMBERS.items():
-    for _count in range(1, 3 if _base in _FEW else 5):
+    for _count in range(1, 3 if _base in _UP_TO_TWO else 5):
         _name = f"{_base}{_count}"
         _dtype = get_or_register_dtype(
             _name, np.dtype([(component, _code) for component in _COMPONENTS[:_count]])

@@ -23,7 +23,7 @@ from PyGPU._kernels.types import (
     require_elements,
     require_free_names,
 )
-from PyGPU._runtime import Rebuilt, beside_first, core, errors, require_array
+from PyGPU._runtime import Rebuilt, core, errors, on_device_of_first, require_array
 
 if TYPE_CHECKING:
     from PyGPU._types import AllocatorLike, DType, DTypeLike, StreamLike
@@ -224,7 +224,7 @@ class ReductionKernel(Rebuilt):
         Returns
         -------
         GPUArray
-            `out`, or a new array without axes.
+            `out`, or a new zero-dimensional array.
 
         Raises
         ------
@@ -274,7 +274,7 @@ class ReductionKernel(Rebuilt):
                 )
 
 
-@beside_first
+@on_device_of_first
 def _launch(
     vectors: Sequence[core.GPUArray],
     kernel: ReductionKernel,

@@ -14,10 +14,10 @@ from PyGPU._kernels.text import scan as scan_text
 from PyGPU._kernels.text import scan_tiles
 from PyGPU._runtime import (
     Rebuilt,
-    beside_first,
     capabilities,
     core,
     errors,
+    on_device_of_first,
     require_array,
     state,
     streams,
@@ -261,12 +261,12 @@ class _ScanKernel(Rebuilt):
         _in_order(stream, copy, scan_copy)
 
 
-@beside_first
+@on_device_of_first
 def _new_like(source: core.GPUArray, allocator: AllocatorLike | None) -> core.GPUArray:
     return core.GPUArray(source.shape, source.dtype, allocator=allocator)
 
 
-@beside_first
+@on_device_of_first
 def _scan(
     source: core.GPUArray, kernel: _ScanKernel, target: core.GPUArray, stream: StreamLike
 ) -> None:

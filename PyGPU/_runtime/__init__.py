@@ -3,7 +3,7 @@
 from PyGPU._runtime import errors, hooks, programs, settings, state, streams, targets
 from PyGPU._runtime.arguments import device_address, extent, integer, require_array
 from PyGPU._runtime.capabilities import capabilities
-from PyGPU._runtime.devices import are_several, beside_first
+from PyGPU._runtime.devices import are_several, on_device_of_first
 from PyGPU._runtime.encoding import encoded, encoded_word, in_text
 from PyGPU._runtime.exceptions import CompileError, CompilerMissing
 from PyGPU._runtime.installation import PACKAGE, include_root
@@ -22,7 +22,6 @@ __all__ = [
     "CompilerMissing",
     "Rebuilt",
     "are_several",
-    "beside_first",
     "capabilities",
     "context_dependent_memoize",
     "core",
@@ -37,6 +36,7 @@ __all__ = [
     "include_root",
     "integer",
     "loads_later",
+    "on_device_of_first",
     "order_after",
     "programs",
     "require_array",

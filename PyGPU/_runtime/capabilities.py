@@ -25,7 +25,7 @@ class Capabilities(NamedTuple):
     #: DLPack's codes of the memory kinds that belong to a numbered device.
     dlpack_devices: tuple[int, ...]
     #: DLPack's codes of the memory kinds that device code can access; arrays have the first.
-    dlpack_reached: tuple[int, ...]
+    dlpack_accessible: tuple[int, ...]
     #: The null stream in DLPack's numbering; None for a CPU, which has no streams.
     dlpack_null_stream: int | None
 
@@ -38,7 +38,7 @@ _CUDA = Capabilities(
     random_library="curand",
     profiler_ranges="nvtx",
     dlpack_devices=(2, 13),
-    dlpack_reached=(2, 3, 13),
+    dlpack_accessible=(2, 3, 13),
     dlpack_null_stream=1,
 )
 _HIP = Capabilities(
@@ -49,7 +49,7 @@ _HIP = Capabilities(
     random_library="rocrand",
     profiler_ranges="roctx",
     dlpack_devices=(10,),
-    dlpack_reached=(10, 11),
+    dlpack_accessible=(10, 11),
     dlpack_null_stream=0,
 )
 _HOST = Capabilities(
@@ -60,7 +60,7 @@ _HOST = Capabilities(
     random_library="curand",
     profiler_ranges="",
     dlpack_devices=(),
-    dlpack_reached=(1,),
+    dlpack_accessible=(1,),
     dlpack_null_stream=None,
 )
 

@@ -1,4 +1,4 @@
-"""Functions that run on the device of an array, though another one is current."""
+"""Decorator that runs a function on the device of its first array argument."""
 
 from __future__ import annotations
 
@@ -19,21 +19,25 @@ def are_several() -> bool:
     return errors.check(core.cudaGetDeviceCount(), "cudaGetDeviceCount") > 1
 
 
-def beside_first(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a function run on the device of its first argument, or of the first array in it."""
+def on_device_of_first(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a function to run on the device of its first argument.
+
+    If the argument is a list or tuple, its first item determines the device. The current device is
+    restored when the function returns.
+    """
     name = function.__code__.co_varnames[0]
 
     @functools.wraps(function)
-    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+    def run_on_device(*args: P.args, **kwargs: P.kwargs) -> R:
         if not are_several():
             return function(*args, **kwargs)
         first = args[0] if args else kwargs.get(name)
         array = next(iter(first), None) if isinstance(first, (list, tuple)) else first
-        # An array without elements has no device.
+        # The device of an array without elements is None.
         device = array.device if isinstance(array, core.GPUArray) else None
         if device is None:
             return function(*args, **kwargs)
         with core.device(device):
             return function(*args, **kwargs)
 
-    return run
+    return run_on_device

@@ -224,7 +224,7 @@ def test_errors_of_producers_are_heard():
 ELSEWHERE = {
     "cuda": {1: r"the CPU; to_gpu\(numpy.from_dlpack", 10: "ROCm", 14: "type 14"},
     "hip": {1: r"the CPU; to_gpu\(numpy.from_dlpack", 2: "CUDA", 14: "type 14"},
-    "host": {2: "a CUDA device; the target host reaches the CPU", 10: "ROCm", 14: "type 14"},
+    "host": {2: "a CUDA device; the target host accesses the CPU", 10: "ROCm", 14: "type 14"},
 }[PyGPU.target]
 
 

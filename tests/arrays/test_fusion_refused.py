@@ -19,31 +19,31 @@ a, b = fusion_tools.a, fusion_tools.b  # the fixtures
 CASES = [
     ("if a > 0: pass", "numpy.where"),
     ("while a.any(): pass", "any .* cannot be traced"),
-    ("float(a)", "no element is known"),
-    ("int(a)", "no element is known"),
+    ("float(a)", "the elements are not known"),
+    ("int(a)", "the elements are not known"),
     ("len(a)", "of any shape"),
     ("a.shape", "of any shape"),
     ("[x for x in a]", "index the arrays before"),
     ("a[0]", "index the arrays before"),
     ("a[0] = 1", "index the arrays before"),
     ("a.sum()", "sum of an array cannot be traced"),
-    ("np.sum(a)", "numpy.sum does not work element by element"),
-    ("np.add.reduce(a)", "numpy.add.reduce does not work element by element"),
-    ("gpuarray.sum(a)", "runs at once"),
+    ("np.sum(a)", "numpy.sum is not element-wise"),
+    ("np.add.reduce(a)", "numpy.add.reduce is not element-wise"),
+    ("gpuarray.sum(a)", "a function that is not element-wise, or reads"),
     ("a.get()", "get of an array"),
     ("a += 1", "write a = a [+] b"),
     ("a.reshape(12)", "reshape of an array"),
     ("a.T", "T of an array"),
     ("a.fill(1)", "fill of an array"),
-    ("a @ a", "@ does not work element by element"),
-    ("a + OTHER", "is no argument"),
-    ("OTHER + a", "is no argument"),
-    ("np.where(OTHER, a, 1)", "is no argument"),
+    ("a @ a", "@ is not element-wise"),
+    ("a + OTHER", "is not an argument of the fused function"),
+    ("OTHER + a", "is not an argument of the fused function"),
+    ("np.where(OTHER, a, 1)", "is not an argument of the fused function"),
     ("a + X", "numpy.ndarray"),
     ("a + 'text'", "unsupported operand"),
     ("np.add(a, 1, out=a)", "out= is an argument of the fused function"),
     ("cumath.sin(a, stream=1)", "stream= is an argument of the fused function"),
-    ("np.sort(a)", "numpy.sort does not work element by element"),
+    ("np.sort(a)", "numpy.sort is not element-wise"),
     ("np.sin(a.astype('?'), dtype='i4')", "sin is not defined"),
     ("np.asarray(a)", "GPUArray|__array__"),
 ]
@@ -66,9 +66,9 @@ class TestWhatCannotBeTraced:
     def test_a_symbol_that_was_kept(self, a):
         kept = []
         PyGPU.fuse(lambda a: kept.append(a) or a + 1)(a)
-        with pytest.raises(TraceError, match="used after the end of the trace"):
+        with pytest.raises(TraceError, match="used after the end of its trace"):
             kept[0] + 1
-        with pytest.raises(TraceError, match="another function that is traced"):
+        with pytest.raises(TraceError, match="belongs to the trace of another function"):
             PyGPU.fuse(lambda a: a + kept[0])(a)
 
     def test_more_than_a_kernel_takes(self, a):

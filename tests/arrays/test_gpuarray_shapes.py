@@ -154,7 +154,7 @@ def test_reshape_to_the_same_shape_changes_nothing():
 
 @given(arrays(), st.data())
 def test_a_view_of_the_same_item_size(x, data):
-    """Works on any layout and also without axes."""
+    """Arrays of any layout, and zero-dimensional arrays."""
     index = data.draw(indices(x.shape))
     if x.dtype.char in "gG":  # the padding of long doubles means nothing to other dtypes
         return

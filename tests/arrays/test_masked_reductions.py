@@ -104,7 +104,7 @@ def test_methods_of_ufuncs():
 
 def test_what_is_refused():
     a, mask = to_gpu(X), to_gpu(M)
-    with pytest.raises(ValueError, match="max: where needs initial"):
+    with pytest.raises(ValueError, match="max: where= requires initial="):
         np.max(a, where=mask)
     with pytest.raises(ValueError, match="sum: where: shape"):
         np.sum(a[0], where=mask)

@@ -280,7 +280,7 @@ def test_arrays_of_the_host_do_not_mix(call):
         (lambda a: np.add(a, 1, out=a[:2]), ShapeError, "shape"),
         (lambda a: np.add(a, a[:2]), ShapeError, "shape"),
         (lambda a: np.add(a, 1, where=a.get() > 0), TypeError, "to_gpu"),
-        (lambda a: np.add(a, 1, order="C"), TypeError, "order='K'"),
+        (lambda a: np.add(a, 1, order="C"), TypeError, "order='C': expected 'K'"),
         (lambda a: np.add(a, 1, signature="ff->f"), TypeError, "signature: not implemented"),
         (lambda a: np.add(a, [1, 2, 3]), TypeError, "expected arrays and numbers"),
         (lambda a: np.add(a, "text"), TypeError, "'text'"),

@@ -165,7 +165,7 @@ def test_arguments_of_arange():
     for args in [("5",), ([5],)]:
         with pytest.raises(TypeError, match="arange: expected numbers"):
             arange(*args, dtype=np.float32)
-    with pytest.raises(TypeError, match="dtype: expected a dtype of complex numbers, got float32"):
+    with pytest.raises(TypeError, match="dtype=float32: expected a dtype of complex numbers"):
         arange(1j, dtype=np.float32)
     for keywords in ({"stop": 5}, {"dtype": np.float32}):
         with pytest.raises(TypeError, match="twice"):

@@ -24,7 +24,7 @@ def kernels(request):
     made = {dtype: select._Kernels(by_warps, WARP, dtype) for dtype in (np.int32, np.int64)}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(select, "_kernels", made.__getitem__)
-        patch.setattr(select, "_MANY", 0)
+        patch.setattr(select, "_MAX_SMALL_MASK", 0)
         yield
 
 

@@ -111,7 +111,7 @@ def kept():
     """Return the number of arrays that this process keeps for others alone."""
     gc.collect()
     share(zeros(1)).close()  # which frees what nobody uses
-    return len(sharing._kept)
+    return len(sharing._still_used)
 
 
 LAYOUTS = {
@@ -251,7 +251,7 @@ def test_what_is_refused(other):
         share(zeros((0, 3)))
     shared = share(zeros(3))
     other("keep = shared", shared=shared)
-    with pytest.raises(RuntimeError, match="TypeError: share: expected the process that owns"):
+    with pytest.raises(RuntimeError, match="TypeError: share: only the process that owns"):
         other("pickle.dumps(keep)")
     text = pickle.dumps(shared).replace(driver.Device(0).pci_bus_id().encode(), b"ffff:ff:1f.7")
     with pytest.raises(RuntimeError, match=r"on the device ffff:ff:1f\.7, which is not among"):

@@ -86,7 +86,7 @@ def test_reshape_with_and_without_a_copy():
     copied = np.reshape(a, (4, 3), copy=True)
     assert copied.ptr != a.ptr
     np.testing.assert_array_equal(copied.get(), X.reshape(4, 3))
-    with pytest.raises(ValueError, match="copy=False: no view"):
+    with pytest.raises(ValueError, match="copy=False: shape"):
         np.reshape(a.T, 12, copy=False)
 
 
@@ -95,5 +95,5 @@ def test_devices_of_arrays_like_others():
     a = to_gpu(X)
     for make in (np.zeros_like, np.empty_like, np.ones_like):
         assert make(a, device=a.device).shape == a.shape
-        with pytest.raises(ValueError, match="device=99: expected None or the array's device, 0"):
+        with pytest.raises(ValueError, match="device=99: expected None or 0, the array's device"):
             make(a, device=99)

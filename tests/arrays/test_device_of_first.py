@@ -1,4 +1,4 @@
-"""Results lie on the device of the array that they are made from, whatever the current one."""
+"""Results are on the device of the first array argument, whichever device is current."""
 
 from cases import in_turn
 
@@ -27,7 +27,7 @@ assert PyGPU.cudaGetDevice()[0] == 0
 """
 
 
-def test_beside_the_array(two_devices):
+def test_results_are_on_the_device_of_the_array(two_devices):
     two_devices(in_turn(BEGIN, {text: f"made = {text}{END}" for text in MADE}))
 
 
