@@ -50,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
 
         Each line shows the time or the speed, and the ratio to the raw limit that the same run
         measured: a copy on the device, the bus, a bare launch. With --peers, it also shows the
-        ratio to the better peer. A ratio of 1 is the limit. Nothing else should use the device
+        ratio to the fastest peer. A ratio of 1 is the limit. Nothing else should use the device
         meanwhile. A full run takes minutes, --quick much less.""",
         [
             ("--quick", "a first look"),

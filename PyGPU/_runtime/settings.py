@@ -1,7 +1,8 @@
 """The environment variables of PyGPU: one table for Python, for C++ and for the documentation.
 
-A value that a row's parser rejects draws a `SettingWarning`, and the default is in force. C++ reads
-its variables by include/PyGPU/runtime/settings.h, which accepts the same values and says nothing.
+If a row's parser rejects a value, the default is in force and a `SettingWarning` reports the value.
+C++ reads its variables by include/PyGPU/runtime/settings.h, which accepts the same values but does
+not warn.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def _parse_number(text: str) -> int | None:
 
 
 def number(least: int, most: int, expected: str) -> Parser:
-    """Return the parser of a whole number in a range, such as 65536, 64K or 1.5GB."""
+    """Return the parser of an integer from `least` to `most`, such as 65536, 64K or 1.5GB."""
 
     def parse(text: str) -> int | None:
         value = _parse_number(text)
@@ -140,7 +141,7 @@ ROWS = (
         "PYGPU_DEVICE",
         number(0, 1 << 30, "the ordinal of a device"),
         None,
-        "the first device that allows a context",
+        "the first device on which a context can be made",
         "ordinal of the device of `pycuda.autoinit` and `make_default_context`",
         "Python",
         "CUDA_DEVICE",
@@ -280,7 +281,7 @@ ROWS = (
     ),
     Setting(
         "PYGPU_HOST_DEVICES",
-        number(1, 64, "a whole number from 1 to 64"),
+        number(1, 64, "an integer from 1 to 64"),
         1,
         "1",
         "number of devices",
@@ -296,7 +297,7 @@ ROWS = (
     ),
     Setting(
         "PYGPU_HOST_THREADS",
-        number(1, 1024, "a whole number from 1 to 1024"),
+        number(1, 1024, "an integer from 1 to 1024"),
         None,
         "all",
         "cores that run blocks",

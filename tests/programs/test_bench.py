@@ -68,7 +68,7 @@ def test_every_row_runs_and_is_right(found):
     for row in found["rows"]:
         assert row["seconds"].keys() == libraries == row["speed"].keys(), row["name"]
         for one in row["seconds"].values():
-            assert 0 < one["least"] <= one["median"] <= one["greatest"]
+            assert 0 < one["min"] <= one["median"] <= one["max"]
             assert {"p10", "p90"} < one.keys()
             assert one["samples"] == LEAST.samples
         assert row["limit"] > 0 and row["of limit"] > 0
