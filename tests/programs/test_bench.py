@@ -256,8 +256,8 @@ def test_the_command_prints_and_writes(tmp_path):
     [
         (["--fast"], "unrecognized arguments: --fast"),
         (["fast"], "unrecognized arguments: fast"),
-        (["--exponent", "8"], "expected a number from 12 to 31, got '8'"),
-        (["--exponent", "many"], "expected a number from 12 to 31, got 'many'"),
+        (["--exponent", "8"], "expected an integer from 12 to 31, got '8'"),
+        (["--exponent", "many"], "expected an integer from 12 to 31, got 'many'"),
         (["--json", "/no/such/folder/f.json"], "cannot write '/no/such/folder/f.json': No such"),
         (["--plot", "/"], "cannot write '/': Is a directory"),
         (["--only", "no such row"], "no row has this text in its group"),
