@@ -94,14 +94,14 @@ class thread_block_tile {
     return move("tile.shfl_xor", line, value, Shuffle::exchange, int(by));
   }
   int any(int predicate, int line = __builtin_LINE()) const {
-    return vote("tile.any", line, predicate != 0).held != 0;
+    return vote("tile.any", line, predicate != 0).true_votes != 0;
   }
   int all(int predicate, int line = __builtin_LINE()) const {
     const Wait outcome = vote("tile.all", line, predicate != 0);
-    return outcome.held == outcome.came;
+    return outcome.true_votes == outcome.arrived;
   }
   PyGPU::host::LaneMask ballot(int predicate, int line = __builtin_LINE()) const {
-    return PyGPU::host::lane_mask(vote("tile.ballot", line, predicate != 0).held >> first());
+    return PyGPU::host::lane_mask(vote("tile.ballot", line, predicate != 0).true_votes >> first());
   }
 };
 
@@ -151,16 +151,16 @@ class coalesced_group {
     return move("coalesced.shfl_down", line, value, thread_rank() + by);
   }
   int any(int predicate, int line = __builtin_LINE()) const {
-    return vote("coalesced.any", line, predicate != 0).held != 0;
+    return vote("coalesced.any", line, predicate != 0).true_votes != 0;
   }
   int all(int predicate, int line = __builtin_LINE()) const {
-    return vote("coalesced.all", line, predicate != 0).held == lanes_;
+    return vote("coalesced.all", line, predicate != 0).true_votes == lanes_;
   }
   PyGPU::host::LaneMask ballot(int predicate, int line = __builtin_LINE()) const {
-    const Lanes held = vote("coalesced.ballot", line, predicate != 0).held;
+    const Lanes true_votes = vote("coalesced.ballot", line, predicate != 0).true_votes;
     Lanes ranks = 0, rank = 1;
     for (Lanes left = lanes_; left; left &= left - 1, rank <<= 1)
-      if (held & left & -left) ranks |= rank;
+      if (true_votes & left & -left) ranks |= rank;
     return PyGPU::host::lane_mask(ranks);
   }
 
@@ -170,7 +170,8 @@ class coalesced_group {
 
 inline coalesced_group coalesced_threads(int line = __builtin_LINE()) {
   using PyGPU::host::Wait;
-  return coalesced_group(PyGPU::host::wait_for("coalesced_threads", line, Wait::converged, 0).came);
+  return coalesced_group(
+      PyGPU::host::wait_for("coalesced_threads", line, Wait::converged, 0).arrived);
 }
 
 // A group whose type is chosen at run time: a thread block, a tile or coalesced lanes.
