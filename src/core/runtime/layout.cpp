@@ -173,9 +173,9 @@ std::optional<Layout> Layout::reshape_view(Axes shape, Order order) const {
   }
   if (shape == shape_) return *this;
   if (contiguous(order)) return Layout(shape, itemsize_, order);
-  // As NumPy does, find the shortest runs of old and of new axes that have the same number of
-  // elements. The old axes of a run must be mergeable into one axis. In column-major order, axes
-  // are visited from the last to the first.
+  // Find the shortest runs of old and of new axes that have the same number of elements, as NumPy
+  // does. The old axes of a run must be mergeable into one axis. In column-major order, axes are
+  // visited from the last to the first.
   Axes old_shape, old_strides;  // in the order of visits, without axes of length 1
   const auto at = [&](int i, int count) { return order == Order::c ? i : count - 1 - i; };
   for (int i = 0; i < ndim(); ++i)
