@@ -220,7 +220,7 @@ def test_samples_are_summarized():
     assert measuring.summary([3.0])["p90"] == 3
 
 
-def test_contestants_take_turns():
+def test_candidates_take_turns():
     order = []
     found = measuring.interleaved(
         2,
