@@ -1,6 +1,7 @@
-"""Types of the compiled module, which is the same on every target: a stub for type checkers.
+"""Stub of the compiled modules for type checkers. The modules of all targets have the same types.
 
-Each call returns a cudaError_t, last in a tuple if there is more; hip... names are not listed.
+A runtime call returns a cudaError_t. A call with other results returns a tuple, which ends with the
+cudaError_t. Aliases with hip... names are not listed.
 """
 
 import ctypes
@@ -138,7 +139,7 @@ class DeviceAllocation:
     @property
     def _as_parameter_(self) -> ctypes.c_void_p: ...
 
-# Bases of the classes for each dtype, which alone make objects.
+# Bases of the classes for each dtype. Only classes for a dtype have instances.
 
 @disjoint_base
 class pointer_wrapper:

@@ -72,7 +72,7 @@ _CHOICE_FILES = ("~/.cuda_device", "~/.cuda-device")
 
 
 def _chosen_device() -> int | None:
-    """Return the ordinal that the environment or a file in the home folder sets, or None."""
+    """Return the ordinal that the environment or a file in the home directory sets, or None."""
     ordinal: int | None = settings.value("PYGPU_DEVICE")
     if ordinal is not None:
         return ordinal
@@ -87,23 +87,24 @@ def _chosen_device() -> int | None:
 def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -> Context:
     """Make a context on the default device.
 
-    PYGPU_DEVICE, CUDA_DEVICE or the file ~/.cuda_device set the default device by its ordinal.
-    Otherwise it is the first device on which a context can be made.
+    The ordinal of the default device is read from the environment variables PYGPU_DEVICE and
+    CUDA_DEVICE, then from the files ~/.cuda_device and ~/.cuda-device. If none of them sets an
+    ordinal, the first device on which a context can be made is used.
 
     Parameters
     ----------
     ctx_maker : callable(Device), optional
-        Makes the context; ``Device.make_context`` by default.
+        Function that makes a context on a device. The default is ``Device.make_context``.
 
     Returns
     -------
     Context
-        The context.
+        The context, which is current in this thread.
 
     Raises
     ------
     RuntimeError
-        If there is no device, or if no device allows a context.
+        If no device is available, or if no context can be made on any device.
 
     Examples
     --------
@@ -124,11 +125,15 @@ def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -
             return make(Device(ordinal))
         except errors.Error as error:
             failures.append(f"device {ordinal}: {error}")
-    raise errors.RuntimeError("no device allows a context: " + "; ".join(failures))
+    raise errors.RuntimeError("no context can be made on any device: " + "; ".join(failures))
 
 
-def _finisher(module: dict[str, Any]) -> Callable[[], None]:
-    """Return a function for `atexit` that pops the ``context`` of a module and unsets it."""
+def _exit_handler(module: dict[str, Any]) -> Callable[[], None]:
+    """Return a function for `atexit` that pops a module's context.
+
+    `module` contains the module's global variables. The function sets the variable ``context`` to
+    None.
+    """
 
     def finish_up() -> None:
         if module["context"] is not None:
@@ -146,7 +151,7 @@ def get_default_device(default: int = 0) -> Device:
     Parameters
     ----------
     default : int, optional
-        Ordinal of the device if neither the environment nor a file sets one.
+        Ordinal to use if neither the environment nor a file sets one.
 
     Returns
     -------
@@ -162,18 +167,18 @@ def get_default_device(default: int = 0) -> Device:
     ...     int(get_default_device())
     0
     """
-    warn("get_default_device is deprecated", DeprecationWarning)
+    warn("get_default_device is deprecated: use make_default_context", DeprecationWarning)
     chosen = _chosen_device()
     return Device(default if chosen is None else chosen)
 
 
 def init_cuda_context_fixture() -> Iterator[Context]:
-    """Provide a default context while a test runs: the body of a pytest fixture.
+    """Yield a default context, and pop it after the test. Body of a pytest fixture.
 
     Yields
     ------
     Context
-        The context.
+        The context, which is current in this thread.
 
     Examples
     --------
@@ -192,7 +197,7 @@ def init_cuda_context_fixture() -> Iterator[Context]:
 
 
 def mark_cuda_test(inner: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a test function so that it runs in its own default context.
+    """Decorate a test function: each call runs in a default context made for the call.
 
     Parameters
     ----------

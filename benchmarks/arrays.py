@@ -1,7 +1,7 @@
 """Throughput of operations on large arrays, in GB/s, compared with other libraries in one run.
 
 Run: python benchmarks/arrays.py [--json FILE] [--exponent 28]. `raw` is the fastest of the plain
-kernels out = a + b of `python -m PyGPU bench`. Rounds of the contestants alternate, so that all see
+kernels out = a + b of `python -m PyGPU bench`. Rounds of the candidates alternate, so that all see
 the same clocks.
 """
 
@@ -156,7 +156,7 @@ def seconds(work, wait, calls=8):
     return (time.perf_counter() - start) / calls
 
 
-def contestants(n):
+def candidates(n):
     """{library: ({work: callable}, wait)}"""
     found = {"PyGPU": (ours(n), PyGPU.cudaDeviceSynchronize)}
     if not alone():
@@ -175,7 +175,7 @@ def contestants(n):
 
 def main():
     n = 2 ** int(argument("--exponent", 28))
-    found = contestants(n)
+    found = candidates(n)
     table = {}
     for work, arrays in MOVED.items():
         times = medians(

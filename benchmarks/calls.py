@@ -2,7 +2,7 @@
 ctypes, cffi, pybind11, nanobind, tvm-ffi and torch, as far as they are installed.
 
 Run: python benchmarks/calls.py [--json FILE]. The function is empty: its arguments are two arrays,
-an integer and a floating-point number. Rounds of the contestants alternate. Extensions are compiled
+an integer and a floating-point number. Rounds of the candidates alternate. Extensions are compiled
 by g++, with ninja where the tool wants it.
 """
 

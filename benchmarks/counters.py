@@ -132,7 +132,7 @@ def main():
             logarithms.append(math.log(row["of peer"] * best / row["of limit"]))
     if logarithms:
         mean = math.exp(math.fsum(logarithms) / len(logarithms))
-        print(f"\nmean ratio to the better peer if every row were at its last column: {mean:.3f}")
+        print(f"\nmean ratio to the fastest peer if every row were at its last column: {mean:.3f}")
     if options.json:
         options.json.write_text(json.dumps([{"row": key, **one} for key, one in measured.items()]))
     return None

@@ -98,9 +98,9 @@ def peers():
 
 def main():
     y, x = gpuarray.zeros(32, np.float32), gpuarray.zeros(32, np.float32)
-    contestants = {("kernels", "raw"): raw_graph(y, x), **ours(y, x), **peers()}
+    candidates = {("kernels", "raw"): raw_graph(y, x), **ours(y, x), **peers()}
     rows = {}
-    for (work, name), seconds in medians(ROUNDS, contestants).items():
+    for (work, name), seconds in medians(ROUNDS, candidates).items():
         rows.setdefault(work, {})[name] = seconds / LAUNCHES * 1e6
     for row in rows.values():
         row["PyGPU/raw"] = row["PyGPU"] / rows["kernels"]["raw"]

@@ -1,7 +1,7 @@
 """Time to launch a kernel with four arguments: PyGPU, C++ and other libraries in one run.
 
 Run: python benchmarks/launch.py [--json FILE]. The target's own compiler builds the C++ loop (nvcc,
-hipcc or g++). Rounds of the contestants alternate, so that all see the same clocks.
+hipcc or g++). Rounds of the candidates alternate, so that all see the same clocks.
 """
 
 import ctypes

@@ -2,7 +2,7 @@
 
 Run: python benchmarks/objects.py [--json FILE]. `raw` is the runtime's own part: memory taken from
 the pool and given back, with a kernel launched in between for `a + b`, in a loop of C++. Rounds of
-the contestants alternate, so that all see the same machine.
+the candidates alternate, so that all see the same machine.
 """
 
 import ctypes
@@ -70,7 +70,7 @@ def raw():
     }
 
 
-def contestants():
+def candidates():
     """{library: {work: function that returns the seconds of one call}}"""
     calls = {"PyGPU": of_numpys_kind(PyGPU)}
     if cupy := peer("cupy"):
@@ -84,7 +84,7 @@ def contestants():
 
 
 def main():
-    found = contestants()
+    found = candidates()
     times = {}
     for work in found["PyGPU"]:
         entered = {name: table[work] for name, table in found.items() if work in table}

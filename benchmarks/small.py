@@ -3,7 +3,7 @@
 Run: python benchmarks/small.py [--json FILE] [--calls 2000]. `floor` is the runtime's own part in a
 loop of C++: the launches that the work needs, memory of the pool taken and given back, and for
 results whose size or validity the device decides, one read of a few bytes that waits. Batches of
-the contestants alternate, so that all see the same machine; each ends with a synchronization.
+the candidates alternate, so that all see the same machine; each ends with a synchronization.
 """
 
 import ctypes
@@ -141,7 +141,7 @@ def floors(calls):
     return {work: lambda parts=parts: measure(parts) for work, parts in FLOORS.items()}
 
 
-def contestants(calls):
+def candidates(calls):
     """{library: {work: function that returns the seconds of one call}}"""
     tables = {"PyGPU": ours()}
     if (torch := peer("torch")) and torch.cuda.is_available():
@@ -158,7 +158,7 @@ def contestants(calls):
 
 
 def main():
-    found = contestants(int(argument("--calls", 2000)))
+    found = candidates(int(argument("--calls", 2000)))
     rows = {}
     for work in FLOORS:
         times = medians(

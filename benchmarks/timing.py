@@ -27,9 +27,9 @@ def batch_of(call, calls):
     return _measuring["batch_of"](call, calls, PyGPU.cudaDeviceSynchronize)
 
 
-def medians(rounds, contestants):
-    """{name: median of what its function returned}: the contestants take turns."""
-    return _measuring["medians"](rounds, contestants, PyGPU.cudaDeviceSynchronize)
+def medians(rounds, candidates):
+    """{name: median of what its function returned}: the candidates take turns."""
+    return _measuring["medians"](rounds, candidates, PyGPU.cudaDeviceSynchronize)
 
 
 def alone():

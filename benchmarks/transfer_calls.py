@@ -44,18 +44,14 @@ def contestants(nbytes, calls, raw):
         "to_gpu": lambda: PyGPU.to_gpu(host),
         "set": lambda: gpu.set(host),
         "memcpy_htod": lambda: driver.memcpy_htod(address, host),
-        "cudaMemcpy": lambda: PyGPU.cudaMemcpy(
-            address, host, nbytes, PyGPU.cudaMemcpyHostToDevice
-        ),
+        "cudaMemcpy": lambda: PyGPU.cudaMemcpy(address, host, nbytes, PyGPU.cudaMemcpyHostToDevice),
         "to_device": pair.to_device,
     }
     down = {
         "get": fresh,
         "get(out)": lambda: gpu.get(out),
         "memcpy_dtoh": lambda: driver.memcpy_dtoh(out, address),
-        "cudaMemcpy": lambda: PyGPU.cudaMemcpy(
-            out, address, nbytes, PyGPU.cudaMemcpyDeviceToHost
-        ),
+        "cudaMemcpy": lambda: PyGPU.cudaMemcpy(out, address, nbytes, PyGPU.cudaMemcpyDeviceToHost),
         "to_host": result.to_host,
     }
     if cupy := peer("cupy"):

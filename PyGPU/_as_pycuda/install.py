@@ -136,7 +136,7 @@ class install_as_pycuda:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        numpy_names.drop(self._restored)
+        numpy_names.remove(self._restored)
         if not self._was_installed:
             sys.meta_path.remove(_finder)
             if _SHIM in sys.path:  # the program may have replaced sys.path

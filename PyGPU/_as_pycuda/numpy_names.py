@@ -1,4 +1,4 @@
-"""Names that NumPy has removed since PyCUDA's programs were written, restored on request."""
+"""Restoration of removed NumPy names, such as numpy.int, for old programs of PyCUDA."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import numpy as np
 
 from PyGPU._runtime import warn
 
-__all__ = ["NumPyCompatWarning", "drop", "restore"]
+__all__ = ["NumPyCompatWarning", "remove", "restore"]
 
 
 class NumPyCompatWarning(UserWarning):
-    """Removed names of NumPy were restored; the message lists them.
+    """Removed names of NumPy were restored. The warning's message lists the names.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def _in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False)
 
 
 def _bytes_of(obj: Any, offset: int = 0, size: int | None = None) -> memoryview:
-    """Return a view of an array's bytes: numpy.getbuffer."""
+    """Return a view of an array's bytes. Replacement for numpy.getbuffer."""
     array = np.asarray(obj)
     if not array.flags.forc:
         raise TypeError(f"getbuffer: expected a contiguous array, got strides {array.strides}")
@@ -45,14 +45,14 @@ def _asfarray(a: Any, dtype: Any = np.float64) -> Any:
 
 
 class _Cast(dict):  # type: ignore[type-arg]
-    """The dict numpy.cast: ``cast[dtype](x)`` converts `x`."""
+    """Replacement for the dict numpy.cast: ``cast[dtype](x)`` converts `x` to `dtype`."""
 
     def __missing__(self, dtype: Any) -> Callable[[Any], Any]:
         return lambda x: np.asarray(x).astype(dtype)
 
 
 def _obj2sctype(rep: Any, default: Any = None) -> Any:
-    """Return the scalar type of an array, a dtype or a dtype's name."""
+    """Return the scalar type of an array, a dtype or a dtype's name, or else `default`."""
     if isinstance(rep, type) and issubclass(rep, np.generic):
         return rep
     try:
@@ -87,7 +87,11 @@ def _sctypes() -> dict[str, list[Any]]:
 
 
 def _find_common_type(array_types: Any, scalar_types: Any) -> Any:
-    """Return numpy.find_common_type: scalars count only if their kind is above the arrays'."""
+    """Return the common dtype of arrays and scalars. Replacement for numpy.find_common_type.
+
+    Scalar types have an effect only if their kind is higher than that of the arrays: a float scalar
+    changes the result for integer arrays, but not for float arrays.
+    """
     arrays, scalars = ([np.dtype(t) for t in types] for types in (array_types, scalar_types))
     if not arrays or not scalars:
         return np.result_type(*arrays, *scalars) if arrays or scalars else None
@@ -98,14 +102,14 @@ def _find_common_type(array_types: Any, scalar_types: Any) -> Any:
 
 
 class _Sizes(dict):  # type: ignore[type-arg]
-    """The dict numpy.nbytes: ``nbytes[dtype]`` is the size in bytes."""
+    """Replacement for the dict numpy.nbytes: ``nbytes[dtype]`` is the item size in bytes."""
 
     def __missing__(self, dtype: Any) -> int:
         return int(np.dtype(dtype).itemsize)
 
 
 def _first(*names: str) -> Any:
-    """Return NumPy's object under the first of these names that exists, or None."""
+    """Return the object with the first dotted name that NumPy has, or None if it has none."""
     for name in names:
         found: Any = np
         for part in name.split("."):
@@ -115,19 +119,19 @@ def _first(*names: str) -> Any:
     return None
 
 
-def _dropped() -> dict[str, Any]:
-    """Return {removed name: replacement}; None if this NumPy has no replacement."""
+def _replacements() -> dict[str, Any]:
+    """Return {removed name: replacement}. A value is None if this NumPy has no replacement."""
     return {
-        # Python's own types
+        # aliases of Python's types
         **{"int": int, "float": float, "bool": bool, "complex": complex, "object": object},
         **{"str": str, "long": int, "unicode": str},
-        # other names of types
+        # aliases of NumPy's scalar types
         **{"int0": np.intp, "uint0": np.uintp, "bool8": np.bool_, "object0": np.object_},
         **{"float_": np.float64, "longfloat": np.longdouble, "singlecomplex": np.complex64},
         **{"complex_": np.complex128, "cfloat": np.complex128, "clongfloat": np.clongdouble},
         **{"longcomplex": np.clongdouble, "string_": np.bytes_, "unicode_": np.str_},
         **{"str0": np.str_, "bytes0": np.bytes_, "void0": np.void},
-        # tables of types; sctypeDict of NumPy 2 lacks the type letters
+        # tables of scalar types and their lookups; sctypeDict of NumPy 2 lacks the letter codes
         "typeDict": {**{c: np.dtype(c).type for c in np.typecodes["All"]}, **np.sctypeDict},
         **{"sctypes": _sctypes(), "obj2sctype": _obj2sctype, "sctype2char": _sctype2char},
         **{"maximum_sctype": _maximum_sctype, "find_common_type": _find_common_type},
@@ -135,7 +139,7 @@ def _dropped() -> dict[str, Any]:
             isinstance(rep, (type, np.dtype)) and _obj2sctype(rep) not in (None, np.object_)
         ),
         "nbytes": _Sizes(),
-        # numbers
+        # constants
         **{"Inf": np.inf, "Infinity": np.inf, "PINF": np.inf, "infty": np.inf, "NINF": -np.inf},
         **{"NaN": np.nan, "PZERO": 0.0, "NZERO": -0.0},
         # functions
@@ -172,28 +176,37 @@ def _has(name: str) -> bool:
 
 
 def restore() -> dict[str, Any]:
-    """Add the removed names that NumPy lacks, and warn; existing names are not replaced.
+    """Add replacements of removed names to NumPy, and warn.
+
+    Names that this NumPy still has are left unchanged.
 
     Returns
     -------
     dict
         {name: replacement} of the added names.
     """
-    given = {name: one for name, one in _dropped().items() if one is not None and not _has(name)}
-    for name, value in given.items():
+    added = {
+        name: value
+        for name, value in _replacements().items()
+        if value is not None and not _has(name)
+    }
+    for name, value in added.items():
         setattr(np, name, value)
-    if given:
-        listed = ", ".join(sorted(given, key=str.lower))
+    if added:
+        listed = ", ".join(sorted(added, key=str.lower))
         warn(
-            f"NumPy {np.__version__} has removed these names; they are restored for this program: "
-            f"{listed}",
+            f"NumPy {np.__version__} lacks names that older versions had. PyGPU has added them to "
+            f"the module numpy of this process: {listed}",
             NumPyCompatWarning,
         )
-    return given
+    return added
 
 
-def drop(given: dict[str, Any]) -> None:
-    """Remove the names that restore() added, unless they were replaced since."""
-    for name, value in given.items():
+def remove(added: dict[str, Any]) -> None:
+    """Remove the names that restore() added to NumPy, and returned as `added`.
+
+    A name that the program has set to another object since then is left unchanged.
+    """
+    for name, value in added.items():
         if vars(np).get(name) is value:
             delattr(np, name)

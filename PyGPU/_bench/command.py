@@ -1,6 +1,7 @@
-"""``python -m PyGPU bench``: measure PyGPU on this machine against raw limits and other libraries.
+"""``python -m PyGPU bench``: compare PyGPU's speed with raw limits and with other libraries.
 
-Exit status: 0; 1 if a result was wrong or PyGPU failed; 2 if nothing could be measured.
+The exit status is 1 if a result was wrong or PyGPU failed, 2 if measuring was impossible, and
+otherwise 0.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ _EXPONENTS = range(12, 32)
 
 def _exponent(text: str) -> int:
     if not text.isdecimal() or int(text) not in _EXPONENTS:
-        least, most = _EXPONENTS[0], _EXPONENTS[-1]
-        raise argparse.ArgumentTypeError(f"expected a number from {least} to {most}, got {text!r}")
+        minimum, maximum = _EXPONENTS[0], _EXPONENTS[-1]
+        raise argparse.ArgumentTypeError(
+            f"expected an integer from {minimum} to {maximum}, got {text!r}"
+        )
     return int(text)
 
 
@@ -30,7 +33,7 @@ def _dtypes(text: str) -> tuple[str, ...]:
 
 
 def _writable(text: str) -> Path:
-    """Return the path if the file can be written, without changing the file."""
+    """Return the path if the file can be written, or raise an error. The file is not changed."""
     file = Path(text)
     was_there = file.exists()
     try:
@@ -46,22 +49,25 @@ def _parser() -> argparse.ArgumentParser:
     parser = commands.parser(
         "bench",
         """Measure arrays, transfers and launches on this machine: operators, functions,
-        reductions, scans, copies up and down, and the time of small calls.
+        reductions, scans, copies to and from the device, and the time of small calls.
 
-        Each line shows the time or the speed, and the ratio to the raw limit that the same run
-        measured: a copy on the device, the bus, a bare launch. With --peers, it also shows the
-        ratio to the better peer. A ratio of 1 is the limit. Nothing else should use the device
-        meanwhile. A full run takes minutes, --quick much less.""",
+        Each line shows the time or the speed, and its ratio to a raw limit: 1 means as fast as the
+        limit. The same run measures the limits, which are a copy on the device, a copy over the
+        bus and an empty launch. With --peers, a line also shows the ratio to the fastest peer.
+        Other programs should not use the device during the run. A full run takes minutes, --quick
+        much less.""",
         [
             ("--quick", "a first look"),
-            ("--peers --json mine.json", "beside CuPy and torch, if they are installed; keep all"),
+            ("--peers --json mine.json", "compare with CuPy and torch, and save all measurements"),
             ("--only sum", "the reductions named sum, in all dtypes"),
             ("--plot mine.png", "a figure of the ratios, for a report"),
         ],
     )
     add = parser.add_argument
     add("--quick", action="store_true", help="smaller arrays, fewer samples")
-    add("--peers", action="store_true", help="measure CuPy and torch, on the target host NumPy")
+    add(
+        "--peers", action="store_true", help="measure CuPy and torch too; on the target host, NumPy"
+    )
     add("--json", metavar="FILE", type=_writable, help="save all measurements as JSON")
     add("--plot", metavar="FILE", type=_writable, help="plot the ratios; needs matplotlib")
     add(
@@ -75,8 +81,8 @@ def _parser() -> argparse.ArgumentParser:
         type=_dtypes,
         default=(),
         metavar="LIST",
-        help="measure every line in these dtypes (int16,uint8 or all) if NumPy supports it, "
-        "without transfers; GB/s assume that results have the operands' dtype",
+        help="measure each row, except transfers, in these dtypes (int16,uint8 or all) if NumPy "
+        "supports them; GB/s assume that results have the dtype of the operands",
     )
     add(
         *("--exponent", "-n"),
@@ -87,7 +93,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _progress(text: str) -> None:
-    """Show the current row in one line of the terminal, which the next row overwrites."""
+    """Show the name of the current row in the terminal's last line, in place of the last name."""
     print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 

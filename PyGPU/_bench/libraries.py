@@ -1,4 +1,4 @@
-"""The measured libraries: their modules, their arrays, and the names that the table's texts use."""
+"""Adapters of the measured libraries: PyGPU, CuPy, torch and NumPy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from PyGPU._runtime import core, hooks
 if TYPE_CHECKING:
     from PyGPU._types import DType, HostArray
 
-#: Python's functions, which precede those of a library's modules.
+#: Python functions in the expressions of the table. They replace a library's functions of the same
+#: name.
 _WORDS = {
     "abs": abs,
     "divmod": divmod,
@@ -30,9 +31,23 @@ _WORDS = {
 class Library:
     """Adapter of a measured library.
 
-    `adopt` converts a PyGPU array to the library's without a copy; None if the library works on
-    NumPy arrays. `fetch` converts the library's array to NumPy. `release` frees cached memory.
-    `typed` holds names that depend on the dtype.
+    Attributes
+    ----------
+    name, version : str
+        Name and version in reports.
+    modules : list of module
+        Modules whose functions the expressions of the table may use.
+    adopt : callable or None
+        Converts a PyGPU array to an array of the library, without a copy. None if the library uses
+        NumPy arrays.
+    fetch : callable
+        Converts an array of the library to a NumPy array.
+    release : callable
+        Frees cached memory.
+    words : dict
+        Objects by their names in expressions. They replace functions of the modules.
+    typed : dict
+        Functions from a dtype to an object, for names whose object depends on the dtype.
     """
 
     name: str
@@ -45,7 +60,10 @@ class Library:
     typed: dict[str, Callable[[DType], Any]] = field(default_factory=dict)
 
     def word(self, name: str, dtype: DType) -> Any:
-        """Return the object of a name that is not an operand, or raise NameError."""
+        """Return the object that a name in an expression means, or raise NameError.
+
+        The names of operands are not looked up here.
+        """
         if name in self.typed:
             return self.typed[name](dtype)
         for words in (self.words, _WORDS):
@@ -58,7 +76,7 @@ class Library:
 
 
 def _fetched(array: Any) -> HostArray:
-    """Return a NumPy array from an array with a method `get`, or from a NumPy array."""
+    """Convert an array to NumPy: by its method `get` if it has one."""
     found: HostArray = array.get() if hasattr(array, "get") else np.asarray(array)
     return found
 
@@ -96,7 +114,7 @@ def ours() -> Library:
 def _cupy() -> Library:
     cupy = hooks.loaded("cupy")
     if not cupy.cuda.is_available():
-        raise ImportError("it has no device")
+        raise ImportError("no device is available")
     pool = cupy.get_default_memory_pool()
 
     def axpy(s: float, x: Any, y: Any, z: Any) -> Any:
@@ -118,7 +136,7 @@ def _cupy() -> Library:
 def _torch() -> Library:
     torch = hooks.loaded("torch")
     if not torch.cuda.is_available():
-        raise ImportError("it has no device")
+        raise ImportError("no device is available")
     return Library(
         "torch",
         torch.__version__,
@@ -146,7 +164,7 @@ def numpy() -> Library:
 
 
 def peers() -> tuple[list[Library], dict[str, str]]:
-    """Return the libraries to compare with on this target, and {missing library: reason}."""
+    """Return the peers on this target, and {name of a missing peer: reason}."""
     if not core.cuda_enabled:
         return [numpy()], {}
     found, missing = [], {}

@@ -1,6 +1,6 @@
 """Raw limits of this machine: memory bandwidth, launch time, copies of page-locked memory.
 
-Simple kernels, launched by prepared calls, measure them.
+They are measured with simple kernels, which prepared calls launch.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from PyGPU._runtime import core, errors
 if TYPE_CHECKING:
     from PyGPU._types import HostArray
 
-#: Kernels with one element per thread, which the host's compiler vectorizes, or with `accesses`
-#: pending accesses of 16 bytes per thread.
+#: Kernels of the limits. copy_0 and add_0 process one element per thread, which the host's compiler
+#: vectorizes. In the others, a thread starts `accesses` loads of 16 bytes before it uses them.
 _SOURCE = """
 template <int accesses, bool adds>
 __device__ void stream(float4 *out, const float4 *a, const float4 *b) {
@@ -70,9 +70,10 @@ def wait() -> None:
 
 
 def on_device(work: Callable[[], object], number: int) -> Measure:
-    """Return a function that makes `number` calls and returns the device seconds of one.
+    """Return a function that times `number` calls on the device, and returns seconds per call.
 
-    Two events of the null stream measure the time, as all libraries work in its order.
+    Two events on the null stream measure the time. They do so for all libraries, whose streams are
+    ordered with the null stream.
     """
     start, end = core.cudaEvent_t(), core.cudaEvent_t()
 
@@ -92,7 +93,7 @@ def _module() -> Any:
 
 
 def _streaming(module: Any, kind: str, n: int) -> dict[str, Callable[[], object]]:
-    """Return {launch shape: call} of a raw kernel on arrays of n float32, n a power of two."""
+    """Return {launch shape: call} of a raw kernel on arrays of `n` float32, a power of two."""
     arrays = [core.zeros(n, np.float32) for _ in range(_ARRAYS[kind])]
     found: dict[str, Callable[[], object]] = {}
     for accesses in (0, 1, 2, 4):
@@ -115,7 +116,7 @@ def _streaming(module: Any, kind: str, n: int) -> dict[str, Callable[[], object]
 
 
 def raw(kind: str, n: int) -> tuple[str, Callable[[], object]]:
-    """Return (launch shape, call) of the fastest raw kernel on n float32.
+    """Return (launch shape, call) of the fastest raw kernel on arrays of `n` float32.
 
     Parameters
     ----------
@@ -133,7 +134,7 @@ def raw(kind: str, n: int) -> tuple[str, Callable[[], object]]:
 
 
 def bandwidth(n: int, samples: int) -> dict[str, Any]:
-    """Return the memory bandwidth in GB/s of the raw copy and the raw addition of n float32."""
+    """Return the memory bandwidth in GB/s of the raw copy and addition of `n` float32."""
     found: dict[str, Any] = {}
     for kind, arrays in _ARRAYS.items():
         shape, call = raw(kind, n)
@@ -156,7 +157,7 @@ def launch(samples: int, number: int) -> dict[str, Any]:
 
 
 def transfer(direction: str, device: Any, pinned: HostArray, number: int) -> Measure:
-    """Return a function that measures a raw copy of page-locked memory, in seconds.
+    """Return a function that times a raw copy of page-locked memory, in seconds per copy.
 
     The direction is "up" (to the device) or "down" (to the host).
     """

@@ -1,6 +1,7 @@
 """Interleaved time measurements in one process, and statistics of their samples.
 
-The module imports nothing from PyGPU, as the scripts in benchmarks/ measure older versions with it.
+Scripts in benchmarks/ load this file to measure older versions of PyGPU, so it imports nothing from
+PyGPU.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ Measure = Callable[[], float]
 
 
 def median_seconds(work: Call, number: int, repeat: int = 7) -> float:
-    """Return the seconds of one call: the median over rounds of `number` calls, after a warm-up."""
+    """Return the time of one call in seconds, after a warm-up.
+
+    Each of `repeat` rounds makes `number` calls. The result is the median of the rounds.
+    """
     for _ in range(max(1, number // 10)):
         work()
     rounds = []
@@ -27,7 +31,7 @@ def median_seconds(work: Call, number: int, repeat: int = 7) -> float:
 
 
 def batch_of(work: Call, number: int, wait: Call) -> Measure:
-    """Return a function that makes `number` calls, waits and returns the seconds of one call."""
+    """Return a function that times `number` calls and a `wait`, and returns seconds per call."""
 
     def batch() -> float:
         start = time.perf_counter()
@@ -40,29 +44,30 @@ def batch_of(work: Call, number: int, wait: Call) -> Measure:
 
 
 def interleaved(
-    rounds: int, contestants: Mapping[str, Measure], wait: Call
+    rounds: int, candidates: Mapping[str, Measure], wait: Call
 ) -> dict[str, list[float]]:
-    """Return {name: samples}; the contestants take turns, one sample each per round.
+    """Return {name: samples}, with one sample of each candidate per round.
 
-    Each turn starts after a wait for the device, so that all contestants see the same clocks.
+    Candidates alternate within a round, so that changes of the clock rate affect all of them alike.
+    `wait` synchronizes the device before each sample.
     """
-    found: dict[str, list[float]] = {name: [] for name in contestants}
+    found: dict[str, list[float]] = {name: [] for name in candidates}
     for _ in range(rounds):
-        for name, measure in contestants.items():
+        for name, measure in candidates.items():
             wait()
             found[name].append(measure())
     wait()
     return found
 
 
-def medians(rounds: int, contestants: Mapping[str, Measure], wait: Call) -> dict[str, float]:
-    """Return {name: median of its samples}, with the contestants interleaved."""
-    found = interleaved(rounds, contestants, wait)
+def medians(rounds: int, candidates: Mapping[str, Measure], wait: Call) -> dict[str, float]:
+    """Return {name: median of its samples}, with the candidates interleaved."""
+    found = interleaved(rounds, candidates, wait)
     return {name: statistics.median(samples) for name, samples in found.items()}
 
 
 def summary(samples: list[float]) -> dict[str, float]:
-    """Return median, 10th and 90th percentile, minimum, maximum and number of samples."""
+    """Return statistics: median, percentiles 10 and 90, minimum, maximum, number of samples."""
     if len(samples) > 1:
         tenths = statistics.quantiles(samples, n=10, method="inclusive")
     else:
@@ -71,7 +76,7 @@ def summary(samples: list[float]) -> dict[str, float]:
         "median": statistics.median(samples),
         "p10": tenths[0],
         "p90": tenths[-1],
-        "least": min(samples),
-        "greatest": max(samples),
+        "min": min(samples),
+        "max": max(samples),
         "samples": len(samples),
     }

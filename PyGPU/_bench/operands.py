@@ -1,4 +1,4 @@
-"""Operands of the table's texts: arrays of one size and dtype, for each library."""
+"""Operands of the table's expressions: arrays of one size and dtype, for each library."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from PyGPU._types import HostArray
 
 _BLOCK = 1 << 20  # distinct elements; larger arrays repeat them
-#: Arrays that the texts write; each library has its own.
+#: Arrays that expressions write. Each library has its own.
 WRITTEN = {"c", "out", "d", "g", "pinned", "turned", "cube_102", "cube_021", "cube_210", "cube_120"}
 _READ = {"a", "b", "h", "row", "column", "m", "on", "off", "i", "r"}
 #: Arrays in host memory, the same for all libraries.
@@ -65,8 +65,8 @@ def _shuffled(n: int) -> HostArray:
 class Operands:
     """Arrays of one dtype and size, a power of two of at least 256.
 
-    Each array is made from NumPy's at its first use, and shared between libraries unless a text
-    writes it.
+    An array is made from a NumPy array at its first use. The libraries share it, unless expressions
+    write it.
     """
 
     def __init__(self, n: int, dtype: str) -> None:
@@ -107,10 +107,10 @@ class Operands:
             made: HostArray = hooks.loaded("PyGPU.driver").pagelocked_empty(n, self.dtype)
             made[...] = self.host("h")
             return made
-        return np.ones(n, self.dtype)  # an array that the texts write
+        return np.ones(n, self.dtype)  # an array that expressions write
 
     def host(self, name: str) -> HostArray:
-        """Return the NumPy array of a name."""
+        """Return the NumPy array with this name."""
         if name not in self._host:
             self._host[name] = self._made(name)
         return self._host[name]
@@ -119,7 +119,7 @@ class Operands:
         return name in self._views or name in _READ or name in WRITTEN
 
     def of(self, library: Library, name: str) -> Any:
-        """Return a library's array of a name."""
+        """Return a library's array with this name."""
         key = (library.name, name)
         if key not in self._found:
             self._found[key] = self._made_for(library, name)

@@ -1,6 +1,6 @@
-"""Bar chart of a run: PyGPU's speed relative to the better peer, or to the raw limit.
+"""Bar chart of a run: PyGPU's speed relative to the fastest peer, or to the raw limit.
 
-matplotlib is imported only if a chart is requested.
+The raw limit is used for runs without peers. matplotlib is imported only if a chart is requested.
 """
 
 from __future__ import annotations
@@ -16,36 +16,49 @@ _TITLES = {"big": "big arrays", "small": "small arrays", "transfer": "transfers"
 
 
 def require(file: Path) -> None:
-    """Check that a chart can be saved in a file of this name.
+    """Check that matplotlib is installed and can write a file with this suffix.
 
     Raises
     ------
     ValueError
-        If matplotlib is not installed, or if it cannot write files of this kind.
+        If matplotlib is not installed, or if it cannot write files with this suffix.
     """
     try:
         backend = hooks.loaded("matplotlib.backends.backend_agg")
         figure = hooks.loaded("matplotlib.figure").Figure()
     except ImportError as error:
         raise ValueError(f"{_EXTRA} ({error})") from None
-    known = backend.FigureCanvasAgg(figure).get_supported_filetypes()
-    if file.suffix[1:].lower() not in known:
-        raise ValueError(f"--plot {file}: expected a name that ends in .{', .'.join(known)}")
+    formats = backend.FigureCanvasAgg(figure).get_supported_filetypes()
+    if file.suffix[1:].lower() not in formats:
+        raise ValueError(f"--plot {file}: expected a name that ends in .{', .'.join(formats)}")
 
 
 def _bars(axes: Any, rows: list[dict[str, Any]], ratio: str) -> int:
-    """Draw one panel from the top, with a gap and a heading before each group.
+    """Draw the bars of one panel, with an empty line and a heading above each group.
 
-    Return the number of lines.
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Axes to draw in.
+    rows : list of dict
+        Rows of the run, sorted by group.
+    ratio : str
+        Key of the ratio that a bar shows: "of peer" or "of limit".
+
+    Returns
+    -------
+    int
+        Number of lines drawn: bars, headings and empty lines.
     """
     positions: list[int] = []
-    at, group = 0, None
+    line, group = 0, None
     for row in rows:
         if row["group"] != group:
-            group, at = row["group"], at + 2
-            axes.text(0, at - 1, group, transform=axes.get_yaxis_transform(), weight="bold", size=7)
-        positions.append(at)
-        at += 1
+            group, line = row["group"], line + 2
+            transform = axes.get_yaxis_transform()
+            axes.text(0, line - 1, group, transform=transform, weight="bold", size=7)
+        positions.append(line)
+        line += 1
     values = [row[ratio] for row in rows]
     colors = ["#15803d" if value >= BEHIND else "#b91c1c" for value in values]
     axes.barh(positions, [value - 1 for value in values], left=1, color=colors, height=0.8)
@@ -55,16 +68,24 @@ def _bars(axes: Any, rows: list[dict[str, Any]], ratio: str) -> int:
     axes.tick_params(axis="x", labelsize=7, top=True, labeltop=True)
     axes.axvline(1, color="black", linewidth=0.8)
     axes.grid(axis="x", linewidth=0.3)
-    return at
+    return line
 
 
 def draw(found: dict[str, Any], file: Path) -> None:
-    """Draw the ratios of a run, with one panel for each kind of row.
+    """Draw the ratios of a run and save the chart.
 
-    Bars are green if PyGPU is not behind. Rows without a ratio are left out.
+    There is one panel for each kind of row. A bar is green if the ratio is at least ``BEHIND``, red
+    if not. Rows without a ratio are left out.
+
+    Parameters
+    ----------
+    found : dict
+        Results of the run, as ``suite.run`` returns them.
+    file : Path
+        File to write; its suffix decides the format.
     """
     has_peers = any(row["of peer"] for row in found["rows"])
-    ratio, one = ("of peer", "the better peer") if has_peers else ("of limit", "the raw limit")
+    ratio, base = ("of peer", "the fastest peer") if has_peers else ("of limit", "the raw limit")
     rows = _by_group([row for row in found["rows"] if row[ratio]])
     kinds = [kind for kind in _TITLES if any(row["kind"] == kind for row in rows)]
     figure = hooks.loaded("matplotlib.figure").Figure()
@@ -73,14 +94,14 @@ def draw(found: dict[str, Any], file: Path) -> None:
     for axes, kind in zip(panels, kinds):
         lines = max(lines, _bars(axes, [row for row in rows if row["kind"] == kind], ratio))
         axes.set_title(_TITLES[kind])
-        axes.set_xlabel(f"speed, 1 = {one}")
+        axes.set_xlabel(f"speed, 1 = {base}")
     for axes in panels:
         axes.set_ylim(lines, 0)  # the same bar height in all panels
     width, height = 6.5 * len(panels), 2 + 0.13 * lines  # inches
     figure.set_size_inches(width, height)
     figure.subplots_adjust(wspace=0.75, bottom=0.5 / height, top=1 - 1 / height)
-    others = [name for name in found["rows"][0]["texts"] if name != "PyGPU"]
-    versus = f" versus {' and '.join(others)}" if others else ""
+    peers = [name for name in found["rows"][0]["texts"] if name != "PyGPU"]
+    versus = f" versus {' and '.join(peers)}" if peers else ""
     machine = found["machine"]
     title = f"PyGPU{versus} on {machine['device']['name']}, {machine['date'][:10]}"
     figure.suptitle(title, y=1 - 0.3 / height)
@@ -88,5 +109,6 @@ def draw(found: dict[str, Any], file: Path) -> None:
 
 
 def _by_group(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sort rows by group. Groups and the rows of a group keep the order of the run."""
     groups = list(dict.fromkeys(row["group"] for row in rows))
     return sorted(rows, key=lambda row: groups.index(row["group"]))

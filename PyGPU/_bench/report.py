@@ -77,10 +77,10 @@ def _end(found: dict[str, Any], names: list[str]) -> Iterator[str]:
         peer, line = means["of peer"], f"  {kind}, {means['rows']} rows: "
         line += f"{_number(means['of limit'])} of the limit"
         if peer:
-            line += f", {peer:.3g} of the better peer ({1 / peer:.3g} of its time)"
+            line += f", {peer:.3g} of the fastest peer ({1 / peer:.3g} of its time)"
         yield line
     if len(names) > 1:
-        yield f"behind the better peer by more than 3 %: {len(summary['behind'])} rows"
+        yield f"behind the fastest peer by more than 3 %: {len(summary['behind'])} rows"
         yield from (f"  {ratio:.3f} {row}" for row, ratio in summary["behind"].items())
     if summary["wrong"]:
         yield f"wrong results or failures: {len(summary['wrong'])} rows"

@@ -1,4 +1,4 @@
-"""Devices: their properties and attributes, and the versions of runtime and driver."""
+"""Devices: their properties and attributes, and the versions of the runtime and the driver."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ __all__ = [
 
 
 def init(flags: int = 0) -> None:
-    """Check that there is a device; the runtime initializes itself at its first use.
+    """Raise an exception if no device is available.
+
+    The runtime initializes itself at its first use, so programs need not call this function.
 
     Parameters
     ----------
@@ -31,8 +33,10 @@ def init(flags: int = 0) -> None:
 
     Raises
     ------
+    LogicError
+        If `flags` is not 0.
     RuntimeError
-        If there is no device.
+        If no device is available.
 
     Examples
     --------
@@ -45,18 +49,20 @@ def init(flags: int = 0) -> None:
 
 
 def _stated_version() -> int | None:
-    """Return the version that PYGPU_STATED_CUDA_VERSION (such as 11.8) states, or None.
+    """Return the version that PYGPU_STATED_CUDA_VERSION sets, or None: 11080 for 11.8.
 
-    It is for programs that skip texture and surface references on CUDA 12, which PyGPU supports.
+    CUDA 12 removed texture and surface references, so some programs do not use them there. PyGPU
+    supports them: such programs use them if the variable is set to an older version.
     """
-    result: int | None = settings.value("PYGPU_STATED_CUDA_VERSION")
-    return result
+    version: int | None = settings.value("PYGPU_STATED_CUDA_VERSION")
+    return version
 
 
 def get_version() -> tuple[int, int, int]:
     """Return the version of CUDA or HIP that PyGPU was built against.
 
-    The environment variable PYGPU_STATED_CUDA_VERSION, such as 11.8, overrides it.
+    If the environment variable PYGPU_STATED_CUDA_VERSION is set, for example to 11.8, return that
+    version instead.
 
     Returns
     -------
@@ -78,12 +84,13 @@ def get_version() -> tuple[int, int, int]:
 def get_driver_version() -> int:
     """Return the version of the driver.
 
-    The environment variable PYGPU_STATED_CUDA_VERSION, such as 11.8, overrides it.
+    If the environment variable PYGPU_STATED_CUDA_VERSION is set, for example to 11.8, return that
+    version instead.
 
     Returns
     -------
     int
-        1000 * major + 10 * minor.
+        The version as 1000 * major + 10 * minor.
 
     Examples
     --------
@@ -100,12 +107,12 @@ def get_driver_version() -> int:
 
 
 def have_gl_ext() -> bool:
-    """Report whether OpenGL interoperation is available.
+    """Return False, because PyGPU does not support OpenGL interoperability.
 
     Returns
     -------
     bool
-        Always False: PyGPU has none.
+        False.
 
     Examples
     --------
@@ -116,23 +123,24 @@ def have_gl_ext() -> bool:
     return False
 
 
-def attribute_number(attribute: Int | str) -> int:
-    """Return the number of an attribute that is given by its name or number."""
-    if isinstance(attribute, str):
-        found = device_attribute.names.get(attribute.upper())
+def _attribute_number(attr: Int | str) -> int:
+    """Convert a device attribute, or its name in upper or lower case, to its number."""
+    if isinstance(attr, str):
+        found = device_attribute.names.get(attr.upper())
         if found is None:
             raise errors.LogicError(
-                f"Device.get_attribute failed: attr={attribute!r}: expected a name of "
+                f"Device.get_attribute failed: attr={attr!r}: expected the name of a "
                 "device_attribute"
             )
         return found
-    return integer("attribute", attribute)
+    return integer("attr", attr)
 
 
 class Device:
     """A device: a GPU, or the host machine of the target ``host``.
 
-    Each ``device_attribute`` is also a property, by its name in lower case.
+    Each ``device_attribute`` is also a property of the device. The property's name is in lower
+    case: ``device.warp_size`` is the attribute WARP_SIZE.
 
     Parameters
     ----------
@@ -187,7 +195,7 @@ class Device:
         Returns
         -------
         str
-            Name of the model.
+            Name of the device model.
         """
         return self._properties().name()
 
@@ -233,19 +241,19 @@ class Device:
         Parameters
         ----------
         attr : device_attribute, int or str
-            The attribute, its number or its name.
+            The attribute, its number, or its name in upper or lower case.
 
         Returns
         -------
         int
-            Value of the attribute; a compute_mode for COMPUTE_MODE.
+            Value of the attribute. The value of COMPUTE_MODE is a ``compute_mode``.
 
         Raises
         ------
         LogicError
             If there is no such attribute.
         """
-        number = attribute_number(attr)
+        number = _attribute_number(attr)
         value = errors.check(
             core.cudaDeviceGetAttribute(number, self._ordinal),
             f"Device.get_attribute({attr!r})",
@@ -255,12 +263,12 @@ class Device:
         return value
 
     def get_attributes(self) -> dict[device_attribute, int]:
-        """Return all attributes that the device supports.
+        """Return the values of all attributes that the device supports.
 
         Returns
         -------
         dict
-            {device_attribute: int}.
+            Values (int) by ``device_attribute``.
         """
         found = {}
         for attribute in device_attribute:
@@ -278,24 +286,26 @@ class Device:
         return self.get_attribute(attribute)
 
     def make_context(self, flags: Int = enums.ctx_flags.SCHED_AUTO) -> Context:
-        """Make the device current in this thread.
+        """Push the device's context onto this thread's context stack.
+
+        The device is then the current device of this thread.
 
         Parameters
         ----------
         flags : int, optional
-            Combination of ``ctx_flags``; ignored if the primary context is in use already.
+            Combination of ``ctx_flags``. Ignored if the primary context is already in use.
 
         Returns
         -------
         Context
-            The device's context, on top of the thread's stack. ``pop()`` removes it.
+            The device's primary context. Its ``pop()`` removes it from the stack.
         """
         context, chosen = Context(self, KEY), int(flags)
         before = list(state.stack())
         try:
             context.push()
             if chosen and core.cudaSetDeviceFlags(chosen & 0x1F):
-                core.cudaGetLastError()  # too late to choose: the primary context is in use
+                core.cudaGetLastError()  # clear the error: flags of a context in use are fixed
             errors.check(core.cudaFree(0), "make_context")
             return context
         except BaseException:
@@ -308,17 +318,17 @@ class Device:
         Returns
         -------
         Context
-            The context, for :meth:`Context.push`.
+            The device's primary context. :meth:`Context.push` makes it current.
         """
         return Context(self, KEY)
 
     def can_access_peer(self, dev: Device) -> bool:
-        """Report whether this device can access the memory of another one.
+        """Return True if this device can access the memory of another device.
 
         Parameters
         ----------
         dev : Device
-            Owner of the memory.
+            Device that owns the memory.
 
         Returns
         -------

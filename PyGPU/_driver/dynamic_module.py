@@ -1,4 +1,4 @@
-"""DynamicModule: several kernel texts and images, linked into one module."""
+"""DynamicModule: several source texts and images, linked into one module."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 class DynamicModule(CudaModule):
-    """Several texts and images, linked into one module.
+    """Several source texts and images, linked into one module.
 
     The texts may use each other's ``__device__`` functions and variables. With
     ``add_stdlib("cudadevrt")``, kernels may launch kernels: ``child<<<grid, block>>>(x)``. With
-    ``-dlto`` among the options of all texts, they are optimized together.
+    ``-dlto`` among the options of all texts, the linker optimizes the texts together.
 
-    The run-time compiler of the target ``hip`` makes no linkable images. There the texts are
-    compiled as one, and a launch in device code is a NotImplementedError.
+    The run-time compiler of the target ``hip`` does not make images that can be linked. There the
+    texts are compiled as one text, and a launch in device code raises NotImplementedError.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ class DynamicModule(CudaModule):
     link_options : iterable of (jit_option, int), optional
         Options of the linker; see :class:`PyGPU.driver.Linker`.
     keep : bool, optional
-        Leave each text and its image in a folder whose name is printed.
+        Save each text and its image in a folder, and print the folder's name.
     no_extern_c : bool, optional
-        Compile the texts as they stand, with mangled names.
+        Do not wrap the texts in ``extern "C"``; kernels have mangled names then.
     arch : str, optional
         Architecture of the texts; the current device's by default.
     code : str, optional
@@ -54,7 +54,7 @@ class DynamicModule(CudaModule):
     message_handler : callable(success, info, error), optional
         Called once with the linker's messages.
     log_verbose : bool, optional
-        Include the kernels' registers and memory in the messages.
+        Include the registers and the memory that kernels use in the messages.
     cuda_libdir : str, optional
         Folder in which :meth:`add_stdlib` looks for libraries.
 
@@ -86,7 +86,7 @@ class DynamicModule(CudaModule):
         self._settings = (arch, no_extern_c, include_dirs, cache_dir)
         self._keep = keep
         self._libdir = cuda_libdir
-        # Texts to compile as one, if nothing is linked.
+        # Texts to compile as one text, if the compiler's images cannot be linked.
         self._joined: list[_compile.build.Request] = []
         self._inputs: _compile.link.Inputs | None = None
         if not _compile.build.own.why_not_linked:
@@ -103,12 +103,12 @@ class DynamicModule(CudaModule):
     def add_source(
         self, source: str, nvcc_options: Sequence[str] | None = None, name: str = "kernel.ptx"
     ) -> DynamicModule:
-        """Compile a text and add its image.
+        """Compile a source text and add its image.
 
         Parameters
         ----------
         source : str
-            CUDA C++.
+            Source text in CUDA C++.
         nvcc_options : list of str, optional
             Options of nvcc; see :func:`PyGPU.compiler.compile`.
         name : str, optional
@@ -150,7 +150,7 @@ class DynamicModule(CudaModule):
         data : bytes-like
             The image.
         input_type : jit_input_type
-            Kind of image.
+            Type of the image.
         name : str, optional
             Name of the image in the linker's messages.
 
@@ -162,7 +162,7 @@ class DynamicModule(CudaModule):
         Raises
         ------
         ValueError
-            If `input_type` is no jit_input_type.
+            If `input_type` is not a jit_input_type.
         """
         self._linked("add_data").add(data, int(input_type), name)
         return self
@@ -175,7 +175,7 @@ class DynamicModule(CudaModule):
         filename : str or path-like
             File to read.
         input_type : jit_input_type
-            Kind of image.
+            Type of the image.
 
         Returns
         -------
@@ -217,7 +217,7 @@ class DynamicModule(CudaModule):
         return self
 
     def link(self) -> DynamicModule:
-        """Link everything that was added, and load the result as ``self.module``.
+        """Link the added images, and load the result as ``self.module``.
 
         Returns
         -------
@@ -237,7 +237,7 @@ class DynamicModule(CudaModule):
             self.module = Module(made.image, names=made.names, parameters=made.parameters)
             return self
         if not self._joined:
-            raise errors.LogicError("link: there is nothing to link, add_source first")
+            raise errors.LogicError("link: nothing to link; call add_source() first")
         source = "\n".join(one.source for one in self._joined)
         words = tuple(word for one in self._joined for word in one.options)
         joined = replace(self._joined[0], source=source, options=words)
@@ -246,20 +246,20 @@ class DynamicModule(CudaModule):
 
 
 class DynamicSourceModule(DynamicModule):
-    """Kernels that launch kernels, from one text.
+    """Module of one source text, whose kernels may launch kernels.
 
     Parameters
     ----------
     source : str
-        CUDA C++.
+        Source text in CUDA C++.
     nvcc : str, optional
         Ignored; PyCUDA has this parameter.
     options : list of str, optional
         Options of nvcc; see :func:`PyGPU.compiler.compile`.
     keep : bool, optional
-        Leave the text and the image in a folder whose name is printed.
+        Save the text and the image in a folder, and print the folder's name.
     no_extern_c : bool, optional
-        Compile the text as it stands, with mangled names.
+        Do not wrap the text in ``extern "C"``; kernels have mangled names then.
     arch : str, optional
         Architecture; the current device's by default.
     code : str, optional
@@ -280,7 +280,7 @@ class DynamicSourceModule(DynamicModule):
 
     See Also
     --------
-    DynamicModule : Several texts.
+    DynamicModule : Several source texts and images.
 
     Examples
     --------

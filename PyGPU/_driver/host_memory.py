@@ -33,7 +33,7 @@ class HostPointer(_Address):
     """
 
     def get_device_pointer(self) -> int:
-        """Return the address by which the device accesses the memory.
+        """Return the address at which the device accesses the memory.
 
         Returns
         -------
@@ -85,7 +85,7 @@ HostAllocation = PagelockedHostAllocation
 
 
 class ManagedAllocation(DeviceAllocation):
-    """Owner of managed memory, which host and device access by one address.
+    """Owner of managed memory, which host and device access at the same address.
 
     Examples
     --------
@@ -118,14 +118,14 @@ class ManagedAllocation(DeviceAllocation):
         Parameters
         ----------
         size : int
-            Bytes of the buffer.
+            Size of the buffer in bytes.
         offset : int, optional
-            Bytes from the start of the memory to the buffer.
+            Distance in bytes from the start of the memory to the buffer.
 
         Returns
         -------
         memoryview
-            Writable; it keeps this object alive.
+            A writable buffer, which keeps this object alive.
         """
         return as_buffer(self, size, offset)
 
@@ -176,7 +176,7 @@ class AlignedHostAllocation(HostPointer):
     def free(self) -> None:
         """Mark the memory as freed, once.
 
-        The memory itself lives until its arrays are gone, as they keep this object alive.
+        The memory itself exists until its arrays are deleted, because they keep this object alive.
 
         Raises
         ------
@@ -184,12 +184,14 @@ class AlignedHostAllocation(HostPointer):
             If the memory was freed before.
         """
         if self._is_freed:
-            raise errors.LogicError("AlignedHostAllocation.free failed: it was freed before")
+            raise errors.LogicError(
+                "AlignedHostAllocation.free failed: the memory was freed before"
+            )
         self._is_freed = True
 
 
 class RegisteredHostMemory(_Owned, HostPointer):
-    """Page-lock of an array's memory: the ``base`` of the array that register_host_memory returns.
+    """Owner of a page-lock: the ``base`` of the array that register_host_memory returns.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Device memory with PyCUDA's functions: allocations, holders of pointers, other processes'."""
+"""Device memory with PyCUDA's functions: allocations, pointer holders, memory of processes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DeviceAllocation = core.DeviceAllocation
 
 
 def in_memory(name: str, value: Int) -> int:
-    """Return a size in bytes; a size that no memory can hold raises MemoryError."""
+    """Return a size in bytes as an int. Raise MemoryError if it exceeds any memory."""
     number = integer(name, value)
     if number >= 1 << 62:
         detail = f"{number} bytes were requested"
@@ -66,7 +66,7 @@ def mem_get_info() -> tuple[int, int]:
 
 
 def mem_alloc(bytes: Int) -> DeviceAllocation:
-    """Allocate device memory, which is freed with the returned object.
+    """Allocate device memory. It is freed when the returned object is deleted.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class Unique:
 
 
 class _Owned(Unique, _Address):
-    """Memory that is released once: by a method, or with the object."""
+    """Memory that is released once: by a method, or else when the object is deleted."""
 
     _memory: core._MemoryOwner | None = None
 
@@ -159,9 +159,11 @@ class _Owned(Unique, _Address):
     def _is_released(self) -> bool:
         return self._memory is None or not self._memory.address
 
-    def _close(self, what: str) -> None:
+    def _close(self, call: str) -> None:
         if self._memory is None or not self._memory.close():
-            raise errors.LogicError(f"{what} failed: invalid argument - it was released before")
+            raise errors.LogicError(
+                f"{call} failed: invalid argument - the memory was released before"
+            )
 
 
 _PITCH = 512  # bytes: the largest row alignment that any device prefers
@@ -177,19 +179,19 @@ def mem_alloc_pitch(width: Int, height: Int, access_size: int = 4) -> tuple[Devi
     height : int
         Number of rows.
     access_size : {4, 8, 16}, optional
-        Bytes that a thread reads at once; the pitch suits each of them.
+        Bytes that a thread accesses at once. The pitch is the same for each size.
 
     Returns
     -------
     tuple
-        (DeviceAllocation, pitch). The pitch is the distance of two rows in bytes.
+        (DeviceAllocation, pitch). The pitch is the distance from a row to the next one in bytes.
 
     Raises
     ------
     MemoryError
         If the device has too little memory.
     LogicError
-        If a length is 0, or if `access_size` is another number.
+        If `width` or `height` is 0, or if `access_size` is not 4, 8 or 16.
 
     Examples
     --------
@@ -207,7 +209,7 @@ def mem_alloc_pitch(width: Int, height: Int, access_size: int = 4) -> tuple[Devi
 
 
 def mem_get_address_range(ptr: Address) -> tuple[int, int]:
-    """Return the allocation that contains an address.
+    """Return the start and the size of the allocation that contains an address.
 
     Parameters
     ----------
@@ -237,15 +239,17 @@ def mem_get_address_range(ptr: Address) -> tuple[int, int]:
 def as_buffer(memory: SupportsInt, size: Int, offset: Int = 0) -> memoryview:
     """Return the bytes at a device address as a writable memoryview, which keeps `memory` alive.
 
-    The host can access managed memory only. A device-aware MPI can use the buffer of any memory.
+    The host may access the bytes only if the memory is managed. A GPU-aware MPI accepts the buffer
+    of any device memory.
     """
     return core._as_buffer(memory, extent("size", size), integer("offset", offset))
 
 
 class PointerHolderBase:
-    """Base class for users' owners of device memory, accepted wherever a device address is.
+    """Base class of user-defined owners of device memory.
 
-    A subclass defines ``get_pointer()``.
+    A subclass defines ``get_pointer()``. Its instances are accepted wherever a device address is
+    expected.
 
     Examples
     --------
@@ -274,19 +278,19 @@ class PointerHolderBase:
         raise RuntimeError("PointerHolderBase.get_pointer: a subclass must override this method")
 
     def as_buffer(self, size: Int, offset: Int = 0) -> memoryview:
-        """Return the bytes at the address as a buffer, for a device-aware MPI or managed memory.
+        """Return the bytes at the address as a buffer, for a GPU-aware MPI or for managed memory.
 
         Parameters
         ----------
         size : int
-            Bytes of the buffer.
+            Size of the buffer in bytes.
         offset : int, optional
-            Bytes from the address to the buffer.
+            Distance in bytes from the address to the buffer.
 
         Returns
         -------
         memoryview
-            Writable; it keeps this object alive.
+            A writable buffer, which keeps this object alive.
         """
         return as_buffer(self, size, offset)
 
@@ -302,7 +306,7 @@ class IPCMemoryHandle(_Owned):
     Parameters
     ----------
     ipc_handle : bytes-like
-        64 bytes from the other process.
+        Handle of 64 bytes, from the other process.
     flags : int, optional
         Combination of ``ipc_mem_flags``.
 
@@ -351,7 +355,7 @@ def mem_get_ipc_handle(devptr: Address) -> bytearray:
     Returns
     -------
     bytearray
-        64 bytes, for :class:`IPCMemoryHandle` in the other process.
+        Handle of 64 bytes, for :class:`IPCMemoryHandle` in the other process.
 
     Examples
     --------

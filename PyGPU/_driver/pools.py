@@ -59,7 +59,9 @@ class PooledAllocation(_driver_memory.Unique):
         """
         if self._end is None or not self._end.run():
             name = type(self).__name__
-            raise errors.LogicError(f"{name}.free failed: invalid argument - it was freed before")
+            raise errors.LogicError(
+                f"{name}.free failed: invalid argument - the memory was freed before"
+            )
 
     def __len__(self) -> int:
         return self._size

@@ -1,4 +1,4 @@
-"""Streams, events and the profiler's switches, with PyCUDA's methods."""
+"""Streams, events, and the start and stop of the profiler, with PyCUDA's methods."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Stream(core.cudaStream_t):
     >>> stream.is_done()
     True
 
-    A function that is called when the copy is done:
+    Call a function when the copy is done:
 
     >>> import numpy as np
     >>> done, memory = [], drv.mem_alloc(8)
@@ -131,7 +131,7 @@ class Stream(core.cudaStream_t):
         Parameters
         ----------
         evt : Event
-            Event to wait for, of any stream.
+            Event to wait for. It may be recorded on any stream.
         """
         errors.check(core.cudaStreamWaitEvent(self, evt), "cudaStreamWaitEvent")
 
@@ -173,7 +173,7 @@ class Event(core.cudaEvent_t):
         Parameters
         ----------
         stream : Stream, optional
-            The null stream by default.
+            Stream to record on; the null stream by default.
 
         Returns
         -------
@@ -215,13 +215,13 @@ class Event(core.cudaEvent_t):
         Returns
         -------
         float
-            Milliseconds.
+            Time in milliseconds.
 
         Raises
         ------
         LogicError
-            An event was never recorded or has its timing disabled, or the events are of two
-            devices.
+            If an event was never recorded or has timing disabled, or if the events belong to
+            different devices.
         """
         return errors.check(core.cudaEventElapsedTime(event, self), "cudaEventElapsedTime")
 
@@ -236,13 +236,13 @@ class Event(core.cudaEvent_t):
         Returns
         -------
         float
-            Milliseconds.
+            Time in milliseconds.
 
         Raises
         ------
         LogicError
-            An event was never recorded or has its timing disabled, or the events are of two
-            devices.
+            If an event was never recorded or has timing disabled, or if the events belong to
+            different devices.
         """
         return errors.check(core.cudaEventElapsedTime(self, event), "cudaEventElapsedTime")
 
@@ -252,7 +252,7 @@ class Event(core.cudaEvent_t):
         Returns
         -------
         bytearray
-            64 bytes, for :meth:`from_ipc_handle`.
+            Handle of 64 bytes, for :meth:`from_ipc_handle`.
         """
         return bytearray(errors.check(core.cudaIpcGetEventHandle(self), "cudaIpcGetEventHandle"))
 
@@ -263,7 +263,7 @@ class Event(core.cudaEvent_t):
         Parameters
         ----------
         handle : bytes-like
-            64 bytes from :meth:`ipc_handle`.
+            Handle of 64 bytes, from :meth:`ipc_handle`.
 
         Returns
         -------
@@ -288,7 +288,7 @@ class Event(core.cudaEvent_t):
 def initialize_profiler(
     config_file: str, output_file: str, output_mode: Int = enums.profiler_output_mode.CSV
 ) -> None:
-    """Do nothing: runtimes no longer write profiles themselves; use the vendor's profiler.
+    """Do nothing. Runtimes no longer write profiles: use the vendor's profiler.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ def get_binary_minmax_kernel(func, dtype_x, dtype_y, dtype_z, use_scalar):
     dtype_x, dtype_y, dtype_z : numpy.dtype
         Dtypes of the kernel's arguments ``x, y, z, n``.
     use_scalar : bool
-        `y` is a number instead of an array.
+        True if `y` is a scalar, False if it is an array.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def get_pow_array_kernel(dtype_x, dtype_y, dtype_z, is_base_array, is_exp_array)
     dtype_x, dtype_y, dtype_z : numpy.dtype
         Dtypes of the kernel's arguments ``x, y, z, n``.
     is_base_array, is_exp_array : bool
-        Whether `x` and `y` are arrays, or numbers.
+        True if the base `x` or the exponent `y` is an array, False if it is a scalar.
 
     Returns
     -------
@@ -238,7 +238,7 @@ def get_take_put_kernel(dtype, idx_dtype, with_offsets, vec_count=1):
     dtype, idx_dtype : numpy.dtype
         Dtypes of the arrays, and of indices and offsets.
     with_offsets : bool
-        Whether the kernel has the offsets.
+        True if the kernel has the arguments ``offset0 ...``.
     vec_count : int
         Number of pairs of arrays.
 
@@ -317,14 +317,15 @@ def get_put_kernel(dtype, idx_dtype, vec_count=1):
 
 @context_dependent_memoize
 def get_linear_combination_kernel(summand_descriptors, dtype_z):
-    """Make the kernel of ``z = a0 * x0 + a1 * x1 + ...``, and references to factors in textures.
+    """Make the kernel of ``z = a0 * x0 + a1 * x1 + ...``, and texture references of its factors.
 
-    The kernel's arguments are ``a0, x0, a1, x1 ..., z, n``, without the factors in device memory.
+    The kernel's arguments are ``a0, x0, a1, x1 ..., z, n``. A factor in device memory is not among
+    the arguments: the kernel reads it by a texture reference.
 
     Parameters
     ----------
     summand_descriptors : tuple of (bool, dtype, dtype)
-        For each summand: whether the factor is in device memory, the factor's dtype, and the
+        For each summand: True if the factor is in device memory, the factor's dtype, and the
         array's dtype.
     dtype_z : numpy.dtype
         Dtype of the result.
@@ -372,7 +373,7 @@ def get_linear_combination_kernel(summand_descriptors, dtype_z):
 
 
 def _texel(dtype):
-    """Return the C type of texture elements that hold numbers of a dtype."""
+    """Return the C type of texture elements for numbers of a dtype."""
     name = dtype_to_ctype(dtype, with_fp_tex_hack=True)
     found = np.dtype(dtype)
     if not (name.startswith("fp_tex") or (found.kind in "iu" and found.itemsize <= 4)):

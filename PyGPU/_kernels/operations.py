@@ -1,9 +1,11 @@
-"""Elementwise operations: their expressions in C, by NumPy's names.
+"""C expressions of elementwise operations, by the operations' names in NumPy.
 
-``a``, ``b``, ``c``, ``d`` are the operands, converted to the types of the computation ``A``, ``B``,
-``C``, ``D``; ``T`` is ``A``. Functions with the prefix P_ are in text/device_functions.py. An
-operation with two results has two expressions, and may have a statement before both. In INDEXED
-operations, ``place``, of type ``A``, is the element's index.
+- ``a``, ``b``, ``c``, ``d`` are the operands, converted to the loop dtypes ``A``, ``B``, ``C``,
+  ``D``. ``T`` is ``A``.
+- Functions with the prefix P_ are in text/device_functions.py.
+- An operation with two results has two expressions. A statement before them computes the common
+  part.
+- In INDEXED operations, ``position``, of type ``A``, is the element's index.
 """
 
 from __future__ import annotations
@@ -73,13 +75,13 @@ _EXPRESSIONS: dict[str, str | tuple[str, ...]] = {
     "isinf": "P_isinf(a)",
     "isfinite": "a - a == a - a",
     "signbit": "copysign(A(1), a) < A(0)",
-    # Ranges: a + index * b; range_to returns exactly d at the last index, c. range_part divides
-    # first, for steps b / c that are too small for a number. The index of `spaced`, where a range
-    # begins at each element of c, is an operand, and the step is b / d.
-    "range": "a + place * b",
-    "range_to": "place == c ? d : a + place * b",
-    "range_floor": "floor(place == c ? d : a + place * b)",
-    "range_part": "place == c ? d : a + place / c * b",
+    # Ranges: a + position * b. At the last position, c, range_to returns exactly d. range_part
+    # divides first, because a step b / c may be too small for the dtype. In `spaced`, the position
+    # is the operand a, each element of c begins a range, and the step is b / d.
+    "range": "a + position * b",
+    "range_to": "position == c ? d : a + position * b",
+    "range_floor": "floor(position == c ? d : a + position * b)",
+    "range_part": "position == c ? d : a + position / c * b",
     "spaced": "b / d == B(0) ? a / d * b + c : a * (b / d) + c",
     # Parts
     "copy": "a",
@@ -113,11 +115,12 @@ _EXPRESSIONS: dict[str, str | tuple[str, ...]] = {
     "deg2rad": "a * A(0.017453292519943295769)",
     "rad2deg": "a * A(57.295779513082320877)",
 }
-_BEFORE = {"divmod": "const P_division<A> P_both = P_divmod(a, b);"}
-#: Operations whose operands are numbers and whose result is contiguous.
+_STATEMENTS = {"divmod": "const P_division<A> P_both = P_divmod(a, b);"}
+#: Operations that use the element's index. Their operands are scalars, their result is contiguous.
 INDEXED = frozenset(("range", "range_to", "range_floor", "range_part"))
-_NEVER, _ALWAYS = "(void(a), false)", "(void(a), true)"  # void(a) avoids an unused operand
-# Signed overflow is undefined in C, and short integers are promoted to int: compute unsigned.
+_NEVER, _ALWAYS = "(void(a), false)", "(void(a), true)"  # void(a) uses the operand
+# Signed overflow is undefined in C, also for the int to which short integers are promoted. So these
+# expressions compute in an unsigned type.
 _TO_UNSIGNED = "(unsigned long long)"
 _INTEGER = {
     **{
@@ -143,8 +146,8 @@ _BOOL = {
     **dict.fromkeys(("minimum", "fmin"), "a && b"),
     "bitwise_count": "a",
 }
-# Kernels compute float16 in float. That is precise enough for products, but a number's neighbors
-# depend on the precision of the elements.
+# Kernels compute float16 in float, which is precise enough for plain products. The other
+# expressions depend on the precision of the elements: for example, the neighbors of a number do.
 _HALF = {
     "cube": "a * a * a",
     **{name: f"P_half_{name}(a)" for name in ("sin", "cos")},
@@ -162,8 +165,8 @@ _COMPLEX = {
     "round_decimals": "A(rint(a.real() * b) / b, rint(a.imag() * b) / b)",
     "round_tens": "A(rint(a.real() / b) * b, rint(a.imag() / b) * b)",
 }
-# Comparisons of a signed with an unsigned integer; C would convert both to unsigned.
-_SIGN_AND_NONE = {
+# Comparisons of a signed with an unsigned integer. C's operators would convert both to unsigned.
+_MIXED_SIGNS = {
     "equal": "P_same(a, b)",
     "not_equal": "!P_same(a, b)",
     "less": "P_less(a, b)",
@@ -179,15 +182,15 @@ NAMES = frozenset(_EXPRESSIONS)
 
 
 def expressions(name: str, compute: DTypeLike, *others: DTypeLike) -> tuple[str, ...]:
-    """Return an operation's expressions in C, one for each result, for the computation's dtypes."""
+    """Return the C expressions of an operation for loop dtypes, one expression for each result."""
     compute = np.dtype(compute)
     kinds = {compute.kind, *(np.dtype(other).kind for other in others)}
-    if kinds == {"i", "u"} and name in _SIGN_AND_NONE:
-        return (_SIGN_AND_NONE[name],)
+    if kinds == {"i", "u"} and name in _MIXED_SIGNS:
+        return (_MIXED_SIGNS[name],)
     found = _OF_DTYPE.get(compute, _OF_KIND[compute.kind]).get(name, _EXPRESSIONS[name])
     return (found,) if isinstance(found, str) else found
 
 
-def before(name: str) -> str:
-    """Return the statement that an operation's expressions share."""
-    return _BEFORE.get(name, "")
+def statement(name: str) -> str:
+    """Return the statement before an operation's expressions, or an empty text."""
+    return _STATEMENTS.get(name, "")

@@ -1,4 +1,7 @@
-"""Shared libraries from sources: compiled once, kept in a cache, found by the files' contents."""
+"""Builds of shared libraries from sources.
+
+A cache stores each library under a key that depends on the contents of its files.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +31,12 @@ from PyGPU._runtime import CompileError, CompilerMissing, hooks
 if TYPE_CHECKING:
     from PyGPU._types import CacheDir
 
-_JOBS = 8  # compilers at once; each may take a gigabyte of memory
+_JOBS = 8  # maximum number of concurrent compilers; each may use a gigabyte of memory
 
 
 @dataclass(frozen=True)
 class Request:
-    """The sources of a library and the way to build it."""
+    """Sources of a library, and how to build it."""
 
     toolchain: Toolchain
     sources: tuple[str, ...]  # absolute paths
@@ -45,7 +48,7 @@ class Request:
 
 
 def _host_sources() -> Any:
-    """Return the module that rewrites sources for the host; libraries in the cache do without."""
+    """Return the module that rewrites sources for the host. Cached libraries do not need it."""
     return hooks.loaded("PyGPU._library.host_sources")
 
 
@@ -55,7 +58,7 @@ def _read(path: str) -> bytes:
 
 
 class _Build:
-    """One build: the files, the commands, the result."""
+    """A build: its files, its commands and its result."""
 
     def __init__(self, request: Request) -> None:
         self.request = request
@@ -120,15 +123,20 @@ class _Build:
         return made, listed, log.replace(str(copies), "")
 
     def _hint(self, source: str) -> str:
-        """Return advice for a source that does not compile; often nothing."""
+        """Return advice for a source that does not compile, or an empty text."""
         if self.request.toolchain.has_toolkit:
             return ""
         contents = [self.sources[source], *self.found.values()]
         return toolkit_headers.hint(data.decode("utf-8", "replace") for data in contents)
 
     def make(self, library: Path) -> tuple[str, dict[str, tuple[int, int]] | None]:
-        """Build the library; return the log, and the system's headers as an entry has them."""
-        from concurrent.futures import ThreadPoolExecutor  # slow to import, and only for builds
+        """Build the library. Return the log, and the system's headers in the form of an entry.
+
+        The headers are None if a file that the sources include is unknown.
+        """
+        from concurrent.futures import (
+            ThreadPoolExecutor,
+        )  # a late import: slow, and for builds only
 
         request, toolchain = self.request, self.request.toolchain
         since = time.time()
@@ -171,17 +179,17 @@ class _Build:
             log = "".join(one for _, _, one in made) + _run(words, toolchain, "the library")
             lists = [listed for _, listed, _ in made]
             known = [*self.found, *self.sources]
-            left = (
+            system_headers = (
                 dependencies.system_files(lists, [scratch], known, since)
                 if self.is_complete
                 else None
             )
-            return log.strip(), left
+            return log.strip(), system_headers
 
 
 def _run(words: list[str], toolchain: Toolchain, name: str, hint: Callable[[], str] = str) -> str:
-    """Run a compiler and return its log; raise CompileError with `hint()` if it fails."""
-    import subprocess  # slow to import, and not needed for libraries in the cache
+    """Run a compiler and return its log. If it fails, raise CompileError with `hint()`."""
+    import subprocess  # a late import: slow, and not needed for cached libraries
 
     try:
         done = subprocess.run(
@@ -205,7 +213,7 @@ def _announced(request: Request) -> contextlib.AbstractContextManager[None]:
     """Announce the build of the ``with`` block if it takes long."""
     names = ", ".join(os.path.basename(path) for path in request.sources)
     text = f"{names} for {request.toolchain.name}"
-    announcements = hooks.loaded("PyGPU._runtime.announcements")  # not for libraries in the cache
+    announcements = hooks.loaded("PyGPU._runtime.announcements")  # a late import
     shown: contextlib.AbstractContextManager[None] = announcements.announced(
         f"building {text}", f"built {text}"
     )
@@ -213,54 +221,54 @@ def _announced(request: Request) -> contextlib.AbstractContextManager[None]:
 
 
 def built(request: Request) -> tuple[Path, str]:
-    """Return the path of a library, from the cache or built now, and the compiler's log.
+    """Return the path of a library and the compiler's log. Build the library if it is not cached.
 
-    Without a usable cache the file is temporary: :func:`discard` removes it.
+    Without a usable cache, the file is temporary: :func:`discard` removes it.
 
     Raises
     ------
     FileNotFoundError
-        A source is missing.
+        If a source is missing.
     CompilerMissing
-        The target's compiler is not found.
+        If the target's compiler is not found.
     CompileError
-        A source does not compile, or the library does not link; ``.stderr`` has the messages.
+        If a source does not compile, or the library does not link. ``.stderr`` has the messages.
     """
     build = _Build(request)
     folder = entries.directory(request.cache_dir)
     if folder is None or not build.is_complete:
-        return _built_aside(build)
+        return _built_temporarily(build)
     name = build.key()
     library = folder / name[:2] / f"{name}{eviction.LIBRARY}"
-    found = _kept(folder, name, library)
+    found = _cached_entry(folder, name, library)
     if found is not None:
         return library, found.log
     with _announced(request), files.alone(library.with_name(f"lock-{name[:16]}")):
-        found = _kept(folder, name, library)  # made by another process meanwhile
+        found = _cached_entry(folder, name, library)  # made by another process meanwhile
         if found is not None:
             return library, found.log
         try:
             files.make_folder(library.parent)
         except OSError:
-            return _built_aside(build)
+            return _built_temporarily(build)
         if not (files.has_trusted(folder, library.parent) and os.access(library.parent, os.W_OK)):
-            return _built_aside(build)
+            return _built_temporarily(build)
         temporary = library.with_name(f".new-{os.urandom(8).hex()}")
         try:
-            log, left = build.make(temporary)
-            if left is None or _Build(request).key() != name:  # a file changed meanwhile
-                return _moved_aside(temporary), log
+            log, system_headers = build.make(temporary)
+            if system_headers is None or _Build(request).key() != name:  # a file changed meanwhile
+                return _moved_to_temporary_folder(temporary), log
             os.chmod(temporary, 0o755)
             os.replace(temporary, library)
         finally:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
-        entries.store(folder, name, entry.Entry(b"", log, {}, {}, left))
+        entries.store(folder, name, entry.Entry(b"", log, {}, {}, system_headers))
         return library, log
 
 
-def _kept(folder: Path, name: str, library: Path) -> entry.Entry | None:
-    """Return the entry of a library in the cache that is up to date, or None."""
+def _cached_entry(folder: Path, name: str, library: Path) -> entry.Entry | None:
+    """Return the entry of a library in the cache, or None if it is missing or out of date."""
     kept = entries.load(folder, name)
     try:
         state = os.stat(library)
@@ -272,36 +280,36 @@ def _kept(folder: Path, name: str, library: Path) -> entry.Entry | None:
     return kept
 
 
-_aside: set[str] = set()
+_temporary_folders: set[str] = set()
 
 
-def _folder_aside() -> Path:
+def _temporary_folder() -> Path:
     import tempfile
 
     folder = tempfile.mkdtemp(prefix="PyGPU-")
-    _aside.add(folder)
+    _temporary_folders.add(folder)
     return Path(folder)
 
 
-def _moved_aside(library: Path) -> Path:
+def _moved_to_temporary_folder(library: Path) -> Path:
     import shutil
 
-    kept = _folder_aside() / "library.so"
+    kept = _temporary_folder() / "library.so"
     shutil.move(library, kept)
     return kept
 
 
-def _built_aside(build: _Build) -> tuple[Path, str]:
-    library = _folder_aside() / "library.so"
+def _built_temporarily(build: _Build) -> tuple[Path, str]:
+    library = _temporary_folder() / "library.so"
     with _announced(build.request):
         return library, build.make(library)[0]
 
 
 def discard(library: Path) -> None:
-    """Remove a library that is not in the cache; once it is loaded, no file is needed."""
+    """Remove a temporary library, whose file is not needed once it is loaded."""
     folder = str(library.parent)
-    if folder in _aside:
+    if folder in _temporary_folders:
         import shutil
 
-        _aside.discard(folder)
+        _temporary_folders.discard(folder)
         shutil.rmtree(folder, ignore_errors=True)

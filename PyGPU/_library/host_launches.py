@@ -1,4 +1,4 @@
-"""Launches in CUDA's sources, ``kernel<<<grid, block>>>(x)``, as C++ for the host machine."""
+"""Translation of launches in CUDA sources, ``kernel<<<grid, block>>>(x)``, to C++ for the host."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from PyGPU._compile import child_launches, dynamic_shared, signature
 
-#: A kernel's name with its namespaces and a template's arguments, at the end of a text.
+#: Pattern of a kernel's name at the end of a text, with namespaces and template arguments.
 _KERNEL = (
     r"((?:::\s*)?(?:\w+\s*(?:<[^<>;{}]*>)?\s*::\s*(?:template\s+)?)*"
     r"\w+\s*(?:<(?:[^<>;{}]|<[^<>;{}]*>)*>)?)\s*$"
 )
-_REACH = 500  # characters before <<< that may name the kernel
-# Text before a name that is a member, or a part of a name that a macro pastes.
+_REACH = 500  # number of characters before <<< that may contain the kernel's name
+# Text before a name that is a member, or that a macro pastes to another name.
 _IN_EXPRESSION = r"(?:\.|->|#)\s*$"
 
 
@@ -22,9 +22,9 @@ class _Kernel(NamedTuple):
     """A declaration of a kernel."""
 
     name: str
-    parameters: tuple[str, ...]  # types
-    has_defaults: bool
-    template: tuple[str, ...] | None  # parameters of the template
+    parameters: tuple[str, ...]  # types of the parameters
+    has_defaults: bool  # some parameters have default arguments
+    template: tuple[str, ...] | None  # parameters of the template; None if it is not a template
 
 
 _QUALIFIERS = r"\b(?:__restrict__|__restrict|restrict|volatile|struct|class|enum)\b"
@@ -32,7 +32,7 @@ _BUILT_IN = r"(?:const|int|long|short|char|unsigned|signed|float|double|bool)"
 
 
 def _type(parameter: str) -> str:
-    """Return the type of a parameter; declarations that differ in names have the same."""
+    """Return the type of a parameter in a normal form, without the parameter's name."""
     text = re.sub(_QUALIFIERS, " ", re.split(r"=(?!=)", parameter)[0])
     text, arrays = re.subn(r"\[[^\]]*\]", " ", text)
     found = re.fullmatch(r"(.*[\s*&>])(\w+)", text.strip(), re.DOTALL)
@@ -40,13 +40,13 @@ def _type(parameter: str) -> str:
         text = found[1]
     base, rest = re.fullmatch(r"([^*&]*)(.*)", text + "*" * arrays, re.DOTALL).groups()  # type: ignore[union-attr]
     words = sorted(base.split())
-    if not rest:  # a parameter that is const in its function alone
+    if not rest:  # a const value parameter has the same type outside of the function
         words = [word for word in words if word != "const"]
     return " ".join([*words, re.sub(r"\s|\bconst\s*$", "", rest)])
 
 
 def _template(before: str) -> tuple[str, ...] | None:
-    """Return the parameters of a template, whose head is the end of a text; None for none."""
+    """Return the parameters of the template whose head ends `before`, or None without one."""
     heads = [*re.finditer(r"\btemplate\s*<", before)]
     if not heads:
         return None
@@ -56,7 +56,7 @@ def _template(before: str) -> tuple[str, ...] | None:
 
 
 def _kernels(text: str) -> Iterator[_Kernel]:
-    """Yield the kernels that a text declares. Macros and attributes may stand before the name."""
+    """Yield the kernels that a text declares. Macros and attributes may precede the name."""
     text = signature.without_directives(signature.blanked(text))
     call = re.compile(r"[^;{}]*?\b([A-Za-z_]\w*)\s*\(")
     for match in re.finditer(r"\b__global__\b", text):
@@ -75,16 +75,16 @@ def _kernels(text: str) -> Iterator[_Kernel]:
 
 
 def ambiguous(texts: Iterable[str]) -> dict[str, int]:
-    """Return the names of kernels that have no address without a template's arguments.
+    """Return the kernels whose plain name does not identify one function.
 
-    These are templates, overloads, and kernels with default arguments.
+    These are templates, overloads, and kernels with default arguments. A kernel whose declaration
+    and definition write its types differently may be among them.
 
     Returns
     -------
     dict of str to int
-        The number of a template's arguments with which the name has an address; 0 if a call alone
-        can choose the function. A kernel whose declaration names other types than its definition
-        may be among these.
+        For each name, the number of template arguments with which it identifies one function; 0 if
+        only the arguments of a call do so.
     """
     found: dict[str, int] = {}
     first: dict[str, _Kernel] = {}
@@ -100,7 +100,7 @@ def ambiguous(texts: Iterable[str]) -> dict[str, int]:
 
 
 def _has_address(kernel: str, name: str, ambiguous: Mapping[str, int]) -> bool:
-    """Report whether a text that names a kernel has its address, without a call's arguments."""
+    """Return True if the text `kernel`, with the kernel's `name`, identifies one function."""
     if name not in ambiguous:
         return True
     given = re.search(rf"\b{name}\s*<(.*)>$", kernel, re.DOTALL)
@@ -112,12 +112,12 @@ def _has_address(kernel: str, name: str, ambiguous: Mapping[str, int]) -> bool:
 
 
 def rewritten(source: str, ambiguous: Mapping[str, int]) -> str:
-    """Return a text with calls instead of launches; lines keep their numbers.
+    """Replace the launches in a source text by calls. Lines keep their numbers.
 
     ``kernel<<<grid, block>>>(x)`` becomes ``::PyGPU_Launch("kernel", grid, block).of(kernel)(x)``.
-    A function object calls the kernels that have no address, by `ambiguous`. An expression that
-    names the kernel begins at an unknown index, so an operator follows it:
-    ``kernels[i] ->* ::PyGPU_Launch("", grid, block)(x)``.
+    If the kernel's name is in `ambiguous`, `of` receives a function object that calls the kernel.
+    The beginning of an expression that yields the kernel is unknown, so an operator is appended to
+    it: ``kernels[i] ->* ::PyGPU_Launch("", grid, block)(x)``.
     """
     result, last = [], 0
     for launch in child_launches.launches(source):

@@ -47,7 +47,7 @@ def generate_direction_vectors(
     Parameters
     ----------
     count : int
-        Number of vectors; they repeat after 20000.
+        Number of vectors. The table has 20000 vectors and is repeated.
     direction : direction_vector_set, optional
         Table of the vectors.
 
@@ -82,7 +82,7 @@ def generate_scramble_constants32(count: Int) -> core.GPUArray:
     Parameters
     ----------
     count : int
-        Number of constants; they repeat after 20000.
+        Number of constants. The table has 20000 constants and is repeated.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def generate_scramble_constants64(count: Int) -> core.GPUArray:
     Parameters
     ----------
     count : int
-        Number of constants; they repeat after 20000.
+        Number of constants. The table has 20000 constants and is repeated.
 
     Returns
     -------
@@ -139,22 +139,23 @@ def generate_scramble_constants64(count: Int) -> core.GPUArray:
 
 
 def _vectors(given: core.GPUArray | None, table: direction_vector_set) -> core.GPUArray:
-    """Return the caller's direction vectors, or enough vectors of a table to keep a device busy."""
+    """Return `given` or, if it is None, as many vectors of a table as keep the device busy."""
     return generate_direction_vectors(sobol.default_count(), table) if given is None else given
 
 
 class Sobol32RandomNumberGenerator(sobol.Sequence):
     """Parallel Sobol sequences of 32 bits: quasi-random numbers, by PyGPU's own kernels.
 
-    Element k of a fill is the next number of sequence k % N. So the rows of an array of shape
-    (points, N) are points.
+    Element k of a filled array is the next number of sequence k % N. So each row of an array of
+    shape (number of points, N) is a point in N dimensions.
 
     Parameters
     ----------
     dir_vector : GPUArray, optional
-        uint32, shape (N, 32): direction vectors of N sequences. cuRAND's by default.
+        uint32, shape (N, 32): direction vectors of N sequences. By default, those of cuRAND or
+        rocRAND.
     offset : int, optional
-        Numbers that each sequence skips at the start.
+        Number of values that each sequence skips at the start.
 
     Raises
     ------
@@ -185,12 +186,13 @@ class ScrambledSobol32RandomNumberGenerator(sobol.Sequence):
     Parameters
     ----------
     dir_vector : GPUArray, optional
-        uint32, shape (N, 32): direction vectors of N sequences. cuRAND's by default.
+        uint32, shape (N, 32): direction vectors of N sequences. By default, those of cuRAND or
+        rocRAND.
     scramble_vector : GPUArray, optional
-        uint32, shape (N,): constant that is XORed into every number of a sequence. cuRAND's by
-        default.
+        uint32, shape (N,): constant that is XORed into every number of a sequence. By default,
+        those of cuRAND or rocRAND.
     offset : int, optional
-        Numbers that each sequence skips at the start.
+        Number of values that each sequence skips at the start.
 
     Examples
     --------
@@ -221,9 +223,10 @@ class Sobol64RandomNumberGenerator(sobol.Sequence):
     Parameters
     ----------
     dir_vector : GPUArray, optional
-        uint64, shape (N, 64): direction vectors of N sequences. cuRAND's by default.
+        uint64, shape (N, 64): direction vectors of N sequences. By default, those of cuRAND or
+        rocRAND.
     offset : int, optional
-        Numbers that each sequence skips at the start.
+        Number of values that each sequence skips at the start.
 
     Examples
     --------
@@ -250,12 +253,13 @@ class ScrambledSobol64RandomNumberGenerator(sobol.Sequence):
     Parameters
     ----------
     dir_vector : GPUArray, optional
-        uint64, shape (N, 64): direction vectors of N sequences. cuRAND's by default.
+        uint64, shape (N, 64): direction vectors of N sequences. By default, those of cuRAND or
+        rocRAND.
     scramble_vector : GPUArray, optional
-        uint64, shape (N,): constant that is XORed into every number of a sequence. cuRAND's by
-        default.
+        uint64, shape (N,): constant that is XORed into every number of a sequence. By default,
+        those of cuRAND or rocRAND.
     offset : int, optional
-        Numbers that each sequence skips at the start.
+        Number of values that each sequence skips at the start.
 
     Examples
     --------

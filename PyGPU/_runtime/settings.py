@@ -1,7 +1,8 @@
 """The environment variables of PyGPU: one table for Python, for C++ and for the documentation.
 
-A value that a row's parser rejects draws a `SettingWarning`, and the default is in force. C++ reads
-its variables by include/PyGPU/runtime/settings.h, which accepts the same values and says nothing.
+If a row's parser rejects a value, the default is in force and a `SettingWarning` reports the value.
+C++ reads its variables by include/PyGPU/runtime/settings.h, which accepts the same values but does
+not warn.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 from PyGPU._runtime.program_warnings import warn
 
-_MOST = (1 << 63) - 1
+_MAX_INT64 = (1 << 63) - 1
 
 
 class SettingWarning(UserWarning):
@@ -39,7 +40,7 @@ class Parser:
 
 
 def one_of(*words: str) -> Parser:
-    """Return the parser of a variable with a few values."""
+    """Return the parser of a variable that must be one of `words`."""
     return Parser(
         f"one of {', '.join(words)}" if len(words) > 1 else words[0],
         lambda text: text if text in words else None,
@@ -47,22 +48,25 @@ def one_of(*words: str) -> Parser:
 
 
 def _parse_number(text: str) -> int | None:
-    """Parse digits, up to six decimals, a suffix K, M, G or T, and a B: 65536, 512M, 1.5GB."""
+    """Parse an integer such as 65536, 512M or 1.5GB, or return None.
+
+    A number may have up to six decimals, a suffix K, M, G or T for powers of 1024, and a B.
+    """
     found = re.fullmatch(r"([0-9]+)(?:\.([0-9]{1,6}))?([KMGT]?)B?", text.upper())
     if not found:
         return None
     unit = 1 << 10 * " KMGT".index(found[3] or " ")
     decimals = found[2] or "0"
-    rest, left = divmod(int(decimals) * unit, 10 ** len(decimals))
-    return None if left else int(found[1]) * unit + rest
+    fraction, remainder = divmod(int(decimals) * unit, 10 ** len(decimals))
+    return None if remainder else int(found[1]) * unit + fraction
 
 
-def number(least: int, most: int, expected: str) -> Parser:
-    """Return the parser of a whole number in a range, such as 65536, 64K or 1.5GB."""
+def number(minimum: int, maximum: int, expected: str) -> Parser:
+    """Return the parser of an integer from `minimum` to `maximum`, such as 65536, 64K or 1.5GB."""
 
     def parse(text: str) -> int | None:
         value = _parse_number(text)
-        return value if value is not None and least <= value <= most else None
+        return value if value is not None and minimum <= value <= maximum else None
 
     return Parser(expected, parse)
 
@@ -79,11 +83,11 @@ def _parse_seconds(text: str) -> float | None:
 
 def _parse_failure(text: str) -> str | None:
     found = re.fullmatch(r"([0-9]+)(?::.*)?", text, re.DOTALL)
-    return text if found and 1 <= int(found[1]) <= _MOST else None
+    return text if found and 1 <= int(found[1]) <= _MAX_INT64 else None
 
 
 _SWITCH = one_of("0", "1")
-_BYTES = number(0, _MOST, "a number of bytes, such as 65536, 64K or 1.5GB")
+_BYTES = number(0, _MAX_INT64, "a number of bytes, such as 65536, 64K or 1.5GB")
 _ANY = Parser("any text", lambda text: text)
 
 
@@ -97,15 +101,15 @@ class Setting:
     parser : Parser
         Parser of its values.
     default : str, int or None
-        Value if the variable is not set; None where other modules or C++ decide.
+        Value if the variable is not set. None if another module or C++ decides.
     default_text : str
         Default in words.
     doc : str
-        Meaning, in a line.
+        Meaning, in one line.
     reader : str
-        "Python", "C++" or "Python, C++".
+        Languages that read the variable: "Python", "C++" or "Python, C++".
     alias : str, optional
-        PyCUDA's variable, read if `name` is not set.
+        PyCUDA's name of the variable, read if `name` is not set.
     """
 
     def __init__(
@@ -140,7 +144,7 @@ ROWS = (
         "PYGPU_DEVICE",
         number(0, 1 << 30, "the ordinal of a device"),
         None,
-        "the first device that allows a context",
+        "the first device on which a context can be made",
         "ordinal of the device of `pycuda.autoinit` and `make_default_context`",
         "Python",
         "CUDA_DEVICE",
@@ -150,8 +154,8 @@ ROWS = (
         one_of("warn", "error", "off"),
         "warn",
         "`warn`",
-        "report of arguments whose dtype differs from the kernel's parameter: `warn`, `error` or "
-        "`off`",
+        "reaction to an argument whose dtype differs from the kernel's parameter: `warn`, `error` "
+        "or `off`",
         "C++",
     ),
     Setting(
@@ -159,7 +163,8 @@ ROWS = (
         one_of("sync"),
         None,
         "not set",
-        "`sync`: wait after each call of a compiled library, so that its errors are its own",
+        "`sync`: wait after each call of a compiled library, so that the call that caused an error "
+        "reports it",
         "C++",
     ),
     Setting(
@@ -167,8 +172,8 @@ ROWS = (
         _BYTES,
         None,
         "768K on GPUs, 0 on `host` and on one core",
-        "size from which several threads copy a transfer of pageable memory; 0: all transfers are "
-        "copies of the runtime",
+        "smallest transfer, in bytes, that several threads copy; 0: all transfers are copies of the "
+        "runtime",
         "C++",
     ),
     Setting(
@@ -184,7 +189,7 @@ ROWS = (
         _SWITCH,
         None,
         "1 on GPUs, 0 on `host`",
-        "1: keep freed blocks for the next arrays of their size",
+        "1: keep freed blocks of memory, and use them again for arrays of the same size",
         "C++",
     ),
     Setting(
@@ -200,8 +205,8 @@ ROWS = (
         _SWITCH,
         None,
         "1",
-        "1: the first copy between two devices enables their direct access to each other's memory, "
-        "for copies",
+        "1: the first copy between two devices enables peer access, so that copies go directly "
+        "between their memories",
         "C++",
     ),
     Setting(
@@ -226,7 +231,7 @@ ROWS = (
         _ANY,
         None,
         "not set",
-        "any text: no cache of compiled kernels",
+        "any text: compiled kernels are not cached",
         "Python",
         "PYCUDA_DISABLE_CACHE",
     ),
@@ -235,15 +240,15 @@ ROWS = (
         Parser("seconds, such as 0.5 or 10", _parse_seconds),
         None,
         "2 if stderr is a terminal or a notebook, otherwise 0",
-        "seconds after which a line on stderr says what is being compiled; 0: no line",
+        "seconds after which a line on stderr reports a compilation that still runs; 0: no line",
         "Python",
     ),
     Setting(
         "PYGPU_DEFAULT_NVCC_FLAGS",
         _ANY,
         None,
-        "none",
-        "options of `SourceModule` if its `options=` is not given",
+        "no options",
+        "options of a `SourceModule` that is made without `options=`",
         "Python",
         "PYCUDA_DEFAULT_NVCC_FLAGS",
     ),
@@ -251,7 +256,7 @@ ROWS = (
         "PYGPU_NVRTC",
         _ANY,
         None,
-        "looked for",
+        "found by a search of the toolkits",
         "path of NVRTC's library",
         "Python",
     ),
@@ -259,7 +264,7 @@ ROWS = (
         "PYGPU_NVJITLINK",
         _ANY,
         None,
-        "looked for",
+        "found by a search of the toolkits",
         "path of nvJitLink's library",
         "Python",
     ),
@@ -267,7 +272,7 @@ ROWS = (
         "PYGPU_HIPRTC",
         _ANY,
         None,
-        "looked for",
+        "found by a search of the toolkits",
         "path of HIPRTC's library",
         "Python",
     ),
@@ -284,31 +289,31 @@ ROWS = (
         _SWITCH,
         "0",
         "0",
-        "1: `import pycuda` restores names that NumPy has removed; set by `run --numpy-compat`",
+        "1: `import pycuda` restores removed names of NumPy; `run --numpy-compat` sets it",
         "Python",
     ),
     Setting(
         "PYGPU_HOST_DEVICES",
-        number(1, 64, "a whole number from 1 to 64"),
+        number(1, 64, "an integer from 1 to 64"),
         1,
         "1",
-        "number of devices",
+        "number of devices of the target `host`",
         "C++",
     ),
     Setting(
         "PYGPU_HOST_MEMORY",
         number(1 << 20, 1 << 50, "a number of bytes from 1M to 1024T"),
         None,
-        "the computer's, less what others use",
-        "memory of each device: bytes, or with `K`, `M`, `G`",
+        "the computer's memory, except for memory that other programs use",
+        "memory of each device: bytes, or a size such as 512M",
         "C++",
     ),
     Setting(
         "PYGPU_HOST_THREADS",
-        number(1, 1024, "a whole number from 1 to 1024"),
+        number(1, 1024, "an integer from 1 to 1024"),
         None,
-        "all",
-        "cores that run blocks",
+        "all cores that the process may use",
+        "number of cores that run blocks",
         "C++",
     ),
     Setting(
@@ -316,7 +321,7 @@ ROWS = (
         one_of("32", "64"),
         "32",
         "32",
-        "lanes of a warp: 32 or 64",
+        "warp size: 32 or 64",
         "Python, C++",
     ),
     Setting(
@@ -324,16 +329,16 @@ ROWS = (
         _SWITCH,
         "0",
         "0",
-        "1: allocations end at their last byte, not at a multiple of 512, and accesses of kernels "
-        "are checked",
+        "1: check each memory access of kernels; allocations end at their last byte, not at a "
+        "multiple of 512 bytes",
         "Python, C++",
     ),
     Setting(
         "PYGPU_HOST_FAIL",
-        Parser("a positive number of calls n, or n:name", _parse_failure),
+        Parser("a positive integer n, or n:name with the name of a call", _parse_failure),
         None,
-        "none",
-        "n: the n-th call of the runtime fails; n:cudaMalloc: the n-th of that name",
+        "no call fails",
+        "n: the n-th call of the runtime fails; n:cudaMalloc: the n-th call of cudaMalloc fails",
         "C++",
     ),
     Setting(
@@ -341,16 +346,16 @@ ROWS = (
         one_of("any"),
         None,
         "the processor of this computer",
-        "`any`: compile kernels of array operations for every processor of the architecture, as "
-        "emulators such as Valgrind need them",
+        "`any`: compile kernels of array operations for all processors of the architecture, as "
+        "emulators such as Valgrind require",
         "Python",
     ),
     Setting(
         "PYGPU_HOST_CXX",
         _ANY,
         None,
-        "g++, c++ or clang++",
-        "compiler of kernels from source text",
+        "the first that is installed: g++, c++ or clang++",
+        "C++ compiler for kernels",
         "Python",
     ),
 )
@@ -360,7 +365,11 @@ _reported: set[tuple[str, str]] = set()
 
 
 def _parse(row: Setting) -> tuple[Any, str, str]:
-    """Return the value of a variable or its default, and an invalid text with its variable."""
+    """Return (value, name, text) of a row.
+
+    For an invalid text, the value is the default, and the others are the variable and its text. For
+    a valid text or without one, they are empty.
+    """
     for name in filter(None, (row.name, row.alias)):
         text = os.environ.get(name, "").strip()
         if not text:
@@ -370,7 +379,7 @@ def _parse(row: Setting) -> tuple[Any, str, str]:
     return row.default, "", ""
 
 
-def _complaint(row: Setting, name: str, text: str) -> str:
+def _message(row: Setting, name: str, text: str) -> str:
     return (
         f"{name}={text!r}: expected {row.parser.expected}; "
         f"the default is in force: {row.default_text.replace('`', '')}"
@@ -381,18 +390,18 @@ def _read(row: Setting) -> Any:
     value, name, text = _parse(row)
     if name and (name, text) not in _reported:
         _reported.add((name, text))
-        warn(_complaint(row, name, text), SettingWarning)
+        warn(_message(row, name, text), SettingWarning)
     return value
 
 
 def invalid() -> list[str]:
     """Return a message for each invalid value in the environment."""
     found = ((row, *_parse(row)[1:]) for row in ROWS)
-    return [_complaint(row, name, text) for row, name, text in found if name]
+    return [_message(row, name, text) for row, name, text in found if name]
 
 
 def value(name: str) -> Any:
-    """Return the value of a variable now, or its default. Warn once of each invalid value.
+    """Return the current value of a variable, or its default. Warn once of each invalid value.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Choice of the target of this process: the loaded module, and the reasons.
+"""Choice of the target of this process: the module to load, and the reasons.
 
 The search for a device is cheap: device nodes, the driver's library, visibility variables. It makes
 no runtime call, so importing PyGPU never creates a context.
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 TARGETS = ("cuda", "hip", "host")  # in order of preference
 NO_GPU = "no GPU target can be used"
-#: Device nodes of a GPU target: one of each group must exist. A group's first is the usual one.
+#: Device nodes of a GPU target. One node of each group must exist; messages name a group's first.
 NODES = {
     "cuda": (("/dev/nvidia[0-9]*", "/dev/dxg", "/dev/nvhost-gpu", "/dev/nvgpu/igpu0/*"),),
     "hip": (("/dev/kfd",), ("/dev/dri/renderD*",)),
@@ -77,9 +77,9 @@ def _hidden(name: str, count: int, runtime: str | None = None) -> str | None:
     name : str
         Name of the variable.
     count : int
-        Number of devices to choose from, or more; 0: unknown.
+        Upper limit of the number of devices to choose from; 0 if unknown.
     runtime : str, optional
-        Variable whose syntax applies, if not the variable's own.
+        Variable whose syntax applies, if it is not the syntax of `name`.
     """
     value = os.environ.get(name)
     if value is None:
@@ -113,11 +113,11 @@ def hidden_from(target: str) -> str | None:
     if target == "cuda":
         nodes = ("/dev/nvidia[0-9]*", "/proc/driver/nvidia/gpus/*")
         return _hidden("CUDA_VISIBLE_DEVICES", max(len(glob.glob(node)) for node in nodes))
-    count = len(glob.glob("/dev/dri/renderD*"))  # those of other vendors included
+    count = len(glob.glob("/dev/dri/renderD*"))  # includes the nodes of other vendors
     message = None
     for name in _variables(target):
         message = message or _hidden(name, count, "HIP_VISIBLE_DEVICES" if name[0] != "R" else None)
-        # HIP counts the devices that ROCr has left.
+        # The entries of HIP's variable count the devices that ROCr's variable leaves visible.
         entries = len(os.environ.get(name, "").split(",")) if name in os.environ else count
         count = min(count, entries)
     return message
@@ -168,7 +168,7 @@ def missing_node(target: str, root: str = "") -> str | None:
     target : str
         Name of the target.
     root : str, optional
-        Folder that holds ``/dev``.
+        Folder that contains ``/dev``.
     """
     vendor = {"cuda": "NVIDIA", "hip": "AMD"}[target]
     for group in NODES[target]:
@@ -195,8 +195,8 @@ def runtime_library(target: str) -> str | None:
 def _require_main_interpreter() -> None:
     """Raise ImportError in a sub-interpreter, before a compiled module is loaded.
 
-    PyGPU's state is one per process, and C++ acquires the GIL by ``PyGILState_Ensure``, which only
-    serves the main interpreter: an import elsewhere would never return.
+    PyGPU has one state per process, and its C++ code acquires the GIL by ``PyGILState_Ensure``.
+    That function supports the main interpreter only: an import elsewhere would never return.
     """
     api = ctypes.PyDLL(None)
     api.PyInterpreterState_Get.restype = api.PyInterpreterState_Main.restype = ctypes.c_void_p
@@ -222,12 +222,12 @@ def load(target: str) -> ModuleType:
 
 
 def _load_version(target: str, names: Sequence[str]) -> ModuleType:
-    """Import the first module of a target whose version of the vendor's library loads."""
+    """Import the first module of a target whose version of the vendor's library can be loaded."""
     reasons: dict[str, None] = {}
     for name, library in _libraries(target, names):
         try:
             if library:
-                ctypes.CDLL(library)  # which the module then needs by the same SONAME
+                ctypes.CDLL(library)  # the module then finds it by its SONAME
             return importlib.import_module(f"PyGPU.{name}")
         except (ImportError, OSError) as error:
             reasons[str(error)] = None
@@ -239,13 +239,13 @@ def _load_version(target: str, names: Sequence[str]) -> ModuleType:
 
 
 def _libraries(target: str, names: Sequence[str]) -> Iterator[tuple[str, str | None]]:
-    """Yield a target's modules with the vendor's library of each, the likeliest first.
+    """Yield a target's modules with the vendor's library of each, the most likely first.
 
-    The library is None where the loader finds it: by LD_LIBRARY_PATH or in its own folders.
+    The library is None if the loader must find it: by LD_LIBRARY_PATH or in its own folders.
     """
     stem = LIBRARIES[target]
     versions = {name: name[len(target) + 1 :] for name in names}
-    # A second version in one process would have devices and memory of its own.
+    # Prefer a loaded version: a second one in the process would have devices and memory of its own.
     loaded = os.path.basename(runtime_library(target) or "")
     yield from ((one, None) for one in names if f"{loaded}.".startswith(f"{stem}.{versions[one]}."))
     toolkits = importlib.import_module("PyGPU._runtime.toolkits")
@@ -298,7 +298,7 @@ def _explicit(target: str) -> ModuleType:
 
 
 def _first_usable() -> tuple[ModuleType, dict[str, str]]:
-    """Return the first built target with a device, and the reasons against those before it.
+    """Return the module of the first built target with a device, and the reasons against others.
 
     The target host always has a device.
     """
@@ -333,7 +333,7 @@ def choose() -> tuple[ModuleType, str, dict[str, str]]:
 
 
 def _is_command() -> bool:
-    """Report whether ``python -m PyGPU`` or ``pygpu`` runs, whose user needs no traceback."""
+    """Report whether the process runs ``python -m PyGPU`` or ``pygpu``, which show no traceback."""
     if sys.argv and os.path.basename(sys.argv[0]) == "pygpu":
         return True
     words = getattr(sys, "orig_argv", [])  # since Python 3.10
@@ -359,7 +359,7 @@ has_arrays = hasattr(_module, "GPUArray")
 def _missing(name: str) -> object:
     """Raise the AttributeError of a build without arrays and kernels."""
     where = f"module {_module.__name__!r} has no attribute {name!r}"
-    if name.startswith("__"):  # Python itself asks for these
+    if name.startswith("__"):  # Python itself looks these up
         raise AttributeError(where)
     raise AttributeError(
         f"{where}: this PyGPU was built with PYGPU_PARTS=runtime, which is the low level without "

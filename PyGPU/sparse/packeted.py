@@ -1,4 +1,4 @@
-"""Placeholders for ``pycuda.sparse.packeted``, matrices in packeted format. See PyGPU.sparse."""
+"""Placeholder for ``pycuda.sparse.packeted``, which is not supported. See PyGPU.sparse."""
 
 from PyGPU._as_pycuda.refused import refused
 from PyGPU.sparse import REASON

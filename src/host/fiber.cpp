@@ -303,10 +303,10 @@ void PyGPU_host_yield() {
   if (PyGPU::host::in_kernel()) PyGPU::host::block_of_thread->yield();
 }
 
-void PyGPU_host_meet(const void* address, const void* place, const void* frame) {
+void PyGPU_host_meet(const void* address, const void* position, const void* frame) {
   // Ignore local variables: no other lane accesses them.
   if (!PyGPU::host::in_kernel() || PyGPU::host::is_kernel_stack(address)) return;
-  PyGPU::host::block_of_thread->wait_for_warp(address, {place, frame});
+  PyGPU::host::block_of_thread->wait_for_warp(address, {position, frame});
 }
 
 void PyGPU_host_begin_block() {

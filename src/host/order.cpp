@@ -22,7 +22,7 @@ struct DeferredItem : Item {
 struct Items {
   Item* first = nullptr;
   Item* last = nullptr;
-  std::uint64_t count = 0;  // number of items inserted so far, which is the newest item's number
+  std::uint64_t count = 0;  // items inserted so far; also the number of the newest item
   std::size_t deferred = 0;
 
   // Insert an item before `next`, or at the end if `next` is null.
@@ -41,17 +41,17 @@ struct Items {
 };
 Items items;
 
-// With more deferred items than this, a program waits, as for a GPU whose queue is full.
-constexpr std::size_t most_deferred = 1024;
+// Maximum number of deferred items. Above it the caller waits, as for a GPU with a full queue.
+constexpr std::size_t max_deferred = 1024;
 
-__thread Item* item_of_thread = nullptr;  // the innermost item of this thread's calls
+__thread Item* item_of_thread = nullptr;  // item of this thread's innermost call
 
 bool is_same(const Lane& a, const Lane& b) {
   return a.device == b.device && a.kind == b.kind && a.key == b.key;
 }
 
-// Return true if work of these lanes runs in issue order: they are the same, or one is the null
-// stream and the other a blocking stream of its device.
+// Return true if the work of two lanes runs in issue order. This holds for equal lanes, and for the
+// null stream and any blocking stream of the same device.
 bool are_ordered(const Lane& a, const Lane& b) {
   if (is_same(a, b)) return true;
   const bool is_null = a.kind == Lane::Kind::null || b.kind == Lane::Kind::null;
@@ -59,7 +59,8 @@ bool are_ordered(const Lane& a, const Lane& b) {
          b.kind != Lane::Kind::non_blocking;
 }
 
-// Return true if `item` must wait for `other`, which was issued earlier or runs.
+// Return true if `item` must not begin before `other` has ended. The caller passes an `other` that
+// was issued earlier or is running.
 bool delays(const Item& other, const Item& item) {
   if (item.awaited && other.number == item.awaited) return true;
   if (!other.delays_later) return false;
@@ -73,8 +74,9 @@ bool delays(const Item& other, const Item& item) {
   return false;
 }
 
-// Add the calling thread's item. A call inside another call of this thread, by a handler of a
-// signal, comes before the outer call, which cannot end earlier.
+// Add the item of a call by this thread. The call may come from a signal handler that interrupted
+// an outer call of the thread. The outer call cannot end before the handler returns, so the new
+// item is inserted before the outer one.
 void add_call(Item& item) {
   item.thread = this_thread();
   item.outer = item_of_thread;
@@ -82,7 +84,8 @@ void add_call(Item& item) {
   item_of_thread = &item;
 }
 
-// Begin all items that nothing delays: wake their threads, or run deferred ones here.
+// Begin each item that no other item delays. A deferred item runs in this thread; for any other
+// item, its waiting thread is woken.
 void begin_ready_items(std::unique_lock<std::mutex>& hold) {
   for (Item* item = items.first; item;) {
     if (item->is_running || !is_ready(*item)) {
@@ -101,7 +104,7 @@ void begin_ready_items(std::unique_lock<std::mutex>& hold) {
     hold.lock();
     items.remove(*deferred);
     --items.deferred;
-    item = items.first;  // the list may have changed meanwhile
+    item = items.first;  // the list may have changed while it was unlocked
   }
 }
 
@@ -123,7 +126,7 @@ std::optional<Lane> find_lane(cudaStream_t stream) {
 }
 
 bool is_ready(const Item& item) {
-  bool is_earlier = true;
+  bool is_earlier = true;  // `other` is before `item` in the list
   for (const Item* other = items.first; other; other = other->next) {
     if (other == &item) {
       is_earlier = false;
@@ -148,7 +151,7 @@ std::uint64_t defer(const Item& item, std::function<void(std::uint64_t)> run) {
 void limit_deferred(std::uint64_t number) {
   {
     const std::lock_guard<std::mutex> hold(Machine::get().lock);
-    if (items.deferred <= most_deferred) return;
+    if (items.deferred <= max_deferred) return;
   }
   Item item;
   item.scope = Item::Scope::nothing;
@@ -215,18 +218,18 @@ bool await_turn(Item& item) {
   std::condition_variable wake;
   std::unique_lock<std::mutex> hold(Machine::get().lock);
   item.wake = &wake;
-  bool is_ended = false;
-  while (!item.is_running && !is_ended) {
+  bool is_interrupted = false;
+  while (!item.is_running && !is_interrupted) {
     if (!may_be_interrupted) {
       wake.wait(hold);
     } else if (wake.wait_for(hold, 50ms) == std::cv_status::timeout) {
       hold.unlock();
-      is_ended = asks_to_end();
+      is_interrupted = asks_to_end();
       hold.lock();
     }
   }
   item.wake = nullptr;
-  return !is_ended;
+  return !is_interrupted;
 }
 
 void end_item(Item& item) {
@@ -244,7 +247,7 @@ void around_wait(void (*wait)(void*), void* data) {
 cudaError_t report_interrupted_wait() {
   Fault fault{cudaErrorLaunchFailure, ""};
   std::snprintf(fault.text, sizeof fault.text,
-                "interrupted while the call waited for work of another thread");
+                "interrupted while waiting for work that another thread issued");
   set_last_report(&fault);
   return fault.code;
 }

@@ -136,15 +136,15 @@ bool Rendezvous::release_if_complete(Warp& warp, unsigned number, Lanes mask, co
 
 void Rendezvous::release_lanes(Warp& warp, Lanes lanes) {
   Wait* group[64] = {};
-  Lanes held = 0;
+  Lanes true_votes = 0;
   for_each_lane(lanes, [&](unsigned lane) {
     group[lane] = warp.lane[lane]->wait;
-    if (group[lane]->predicate) held |= Lanes(1) << lane;
+    if (group[lane]->predicate) true_votes |= Lanes(1) << lane;
   });
   for_each_lane(lanes, [&](unsigned lane) {
     Wait& wait = *group[lane];
-    wait.came = lanes;
-    wait.held = held;
+    wait.arrived = lanes;
+    wait.true_votes = true_votes;
     if (wait.finish) wait.finish(wait, group);
   });
   warp.waiting &= ~lanes;
@@ -201,15 +201,15 @@ bool Rendezvous::is_spinning(Warp& warp, const Wait& chosen) const {
 bool Rendezvous::release_block() {
   if (at_block_.size() != waiting_) return false;
   const Wait& first = *at_block_[0]->wait;
-  unsigned long long held = 0;
+  unsigned long long true_votes = 0;
   for (const Fiber* fiber : at_block_) {
     const Wait& wait = *fiber->wait;
     if (wait.line != first.line || std::strcmp(wait.name, first.name) != 0) return false;
-    held += wait.predicate;
+    true_votes += wait.predicate;
   }
   for (Fiber* fiber : at_block_) {
-    fiber->wait->came = at_block_.size();
-    fiber->wait->held = held;
+    fiber->wait->arrived = at_block_.size();
+    fiber->wait->true_votes = true_votes;
   }
   queue_.swap(at_block_);
   at_block_.clear();

@@ -90,7 +90,7 @@ def test_integers_without_axes_are_indices(code):
     "x", [np.array(2.0), np.array([2]), np.array(True), np.arange(3)], ids=repr
 )
 def test_what_is_no_index(x):
-    with pytest.raises(TypeError, match="integer array without axes"):
+    with pytest.raises(TypeError, match="0-d integer array"):
         operator.index(to_gpu(x))
 
 
@@ -121,7 +121,7 @@ def test_items():
     for index in ((24,), (-25,), (0, 3, 0), (0, 0, -5)):
         with pytest.raises(IndexError, match="out of bounds"):
             to_gpu(x).item(*index)
-    with pytest.raises(ValueError, match="3 axes"):
+    with pytest.raises(ValueError, match=r"each axis of shape \(2, 3, 4\), got 2 indices"):
         to_gpu(x).item(1, 2)
     for index in ((1.5,), ("1",), (None,), (slice(2),)):
         with pytest.raises(TypeError):

@@ -164,7 +164,7 @@ CALLS = {
     "block ()": (lambda m: m.shape(block=()), LogicError, r"block=\(\)"),
     "block of 4": (lambda m: m.shape(block=(1, 1, 1, 1)), LogicError, "block=.*one to three"),
     "block text": (lambda m: m.shape(block="abc"), LogicError, "block='abc'"),
-    "block zero": (lambda m: m.shape(block=(0, 1, 1)), LogicError, "block=.*positive"),
+    "block zero": (lambda m: m.shape(block=(0, 1, 1)), LogicError, "block=.*from 1 to 4294967295"),
     "block negative": (lambda m: m.shape(block=(1, -1, 1)), LogicError, r"block=\(1, -1"),
     "block float": (lambda m: m.shape(block=(1.0, 1, 1)), LogicError, r"block=\(1.0"),
     "block too large": (lambda m: m.shape(block=(5000, 1, 1)), LogicError, "5000.*at most"),

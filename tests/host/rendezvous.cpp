@@ -78,8 +78,8 @@ TEST_CASE("a barrier of the block waits for all threads that have not finished")
     }
     CHECK(block.rendezvous.resolve());
     CHECK(block.ready().size() == threads);
-    CHECK(last->came == threads);
-    CHECK(last->held == (threads + 2) / 3);
+    CHECK(last->arrived == threads);
+    CHECK(last->true_votes == (threads + 2) / 3);
     CHECK(block.rendezvous.is_empty());
   }
 }
@@ -100,8 +100,8 @@ TEST_CASE("a call with a mask continues when its lanes have arrived") {
     CHECK(block.ready().empty());
     block.arrive(warp + 3, Wait::lanes, 3, "__ballot_sync", mask, true);
     CHECK(block.ready() == Ranks{warp, warp + 1, warp + 3});
-    CHECK(second.came == mask);
-    CHECK(second.held == 0b1001);
+    CHECK(second.arrived == mask);
+    CHECK(second.true_votes == 0b1001);
   }
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("calls without a mask: the first in the source continues first") {
   CHECK(block.ready().empty());  // the last lane may still come
   const Wait& last = block.arrive(3, Wait::converged, 10, "__activemask");
   CHECK(block.ready() == Ranks{1, 3});
-  CHECK(last.came == 0b1010);
+  CHECK(last.arrived == 0b1010);
   CHECK(block.rendezvous.resolve());
   CHECK(block.ready() == Ranks{0, 2});
 }

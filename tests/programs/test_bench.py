@@ -68,7 +68,7 @@ def test_every_row_runs_and_is_right(found):
     for row in found["rows"]:
         assert row["seconds"].keys() == libraries == row["speed"].keys(), row["name"]
         for one in row["seconds"].values():
-            assert 0 < one["least"] <= one["median"] <= one["greatest"]
+            assert 0 < one["min"] <= one["median"] <= one["max"]
             assert {"p10", "p90"} < one.keys()
             assert one["samples"] == LEAST.samples
         assert row["limit"] > 0 and row["of limit"] > 0
@@ -220,7 +220,7 @@ def test_samples_are_summarized():
     assert measuring.summary([3.0])["p90"] == 3
 
 
-def test_contestants_take_turns():
+def test_candidates_take_turns():
     order = []
     found = measuring.interleaved(
         2,
@@ -256,8 +256,8 @@ def test_the_command_prints_and_writes(tmp_path):
     [
         (["--fast"], "unrecognized arguments: --fast"),
         (["fast"], "unrecognized arguments: fast"),
-        (["--exponent", "8"], "expected a number from 12 to 31, got '8'"),
-        (["--exponent", "many"], "expected a number from 12 to 31, got 'many'"),
+        (["--exponent", "8"], "expected an integer from 12 to 31, got '8'"),
+        (["--exponent", "many"], "expected an integer from 12 to 31, got 'many'"),
         (["--json", "/no/such/folder/f.json"], "cannot write '/no/such/folder/f.json': No such"),
         (["--plot", "/"], "cannot write '/': Is a directory"),
         (["--only", "no such row"], "no row has this text in its group"),

@@ -89,9 +89,9 @@ def old():
     """NumPy as an old program wants it, until these tests are over."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PyGPU.NumPyCompatWarning)
-        given = numpy_names.restore()
+        added = numpy_names.restore()
     yield np
-    numpy_names.drop(given)
+    numpy_names.remove(added)
 
 
 @pytest.mark.filterwarnings(
@@ -126,17 +126,17 @@ before = dict(vars(np))
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     with PyGPU.install_as_pycuda(numpy_compat=True):
-        given = {name for name in vars(np) if name not in before}
+        added = {name for name in vars(np) if name not in before}
         with PyGPU.install_as_pycuda(numpy_compat=True):
             pass
-        assert given == {name for name in vars(np) if name not in before}
+        assert added == {name for name in vars(np) if name not in before}
         assert all(vars(np)[name] is value for name, value in before.items()), "replaced"
         assert [np.product([2, 3]), np.zeros(1, np.int).dtype.kind] == [6, "i"]
 told = [one for one in caught if one.category is PyGPU.NumPyCompatWarning]
-assert len(told) == (1 if given else 0), caught
-if given:
+assert len(told) == (1 if added else 0), caught
+if added:
     assert told[0].filename == "<string>", told[0].filename
-    assert set(str(told[0].message).split(": ")[1].split(", ")) == given, told[0].message
+    assert set(str(told[0].message).split(": ")[1].split(", ")) == added, told[0].message
 assert vars(np).keys() == before.keys()
 """)
 

@@ -1,4 +1,4 @@
-"""From kernel text to an image: the back end of a request, and the disk cache before it."""
+"""Compilation of source texts to images, by the back end of a target and through the disk cache."""
 
 from __future__ import annotations
 
@@ -23,48 +23,48 @@ from PyGPU._runtime import core, hooks
 
 __all__ = ["BACKENDS", "Backend", "Request", "build", "compiled", "own"]
 
-#: The back ends by their targets' names.
+#: Back ends by the names of their targets.
 BACKENDS: dict[str, Backend] = {one.name: one for one in (Cuda(), Hip(), Host())}
 
-#: The back end of the target in use.
+#: Back end of the target in use.
 own = BACKENDS[core.target]
 
 
 def backend_for(arch: str | None) -> Backend:
     """Return the back end that compiles for an architecture, or `own` for None.
 
-    On the host machine, NVIDIA's names stand for the machine itself: programs that name the GPU of
-    their author can load the image.
+    The target ``host`` accepts NVIDIA's names and compiles for the host machine. So programs that
+    name the architecture of one GPU can run there.
     """
-    asked = target_of(arch) if arch else None
-    accepts = asked == "cuda" and not own.needs_architecture
-    return own if asked is None or accepts else BACKENDS[asked]
+    target = target_of(arch) if arch else None
+    is_accepted = target == "cuda" and not own.needs_architecture
+    return own if target is None or is_accepted else BACKENDS[target]
 
 
 def backend_of(arch: str) -> Backend:
-    """Return the back end whose compiler knows an architecture by its name, ``host`` included."""
+    """Return the back end of the target of an architecture, or `own` for an unknown name."""
     return BACKENDS[target_of(arch) or own.name]
 
 
 def device_architecture() -> str:
-    """Return the name of the current device's architecture, as its vendor's compiler spells it."""
+    """Return the name of the current device's architecture, as its vendor's compiler expects it."""
     return architecture(own.has_compute_capability)
 
 
 def build(request: Request, backend: Backend | None = None) -> Entry:
-    """Return the image of a text, from the cache or from the compiler.
+    """Return the image of a source text, from the cache or from the compiler.
 
     Parameters
     ----------
     request : Request
-        The text and its options.
+        The source text and its options.
     backend : Backend, optional
-        Compiler to use; by default that of the target in use.
+        Back end to use. The default is that of the target in use.
 
     Raises
     ------
     CompileError
-        If there is no compiler, or the text does not compile; ``.stderr`` is the compiler's log.
+        If there is no compiler, or if the text does not compile. ``.stderr`` is the compiler's log.
     """
     backend = backend or own
     options = _options.parse(request.options)
@@ -73,12 +73,12 @@ def build(request: Request, backend: Backend | None = None) -> Entry:
     if arch:
         backend.check_architecture(arch)
     if (options.relocatable or options.link_time) and not request.relocatable:
-        _options.note("-rdc=true and -dlto are ignored: DynamicSourceModule makes what is linked")
+        _options.note("-rdc=true and -dlto are ignored: DynamicSourceModule makes images to link")
     return compiled(backend, request, options, arch)
 
 
 def build_for(request: Request, arch: str) -> Entry:
-    """Return the image of a text for a named architecture, including ``host``, without a device."""
+    """Return the image of a source text for a named architecture. No device is needed."""
     backend = backend_of(arch)
     is_linked = not backend.why_not_linked and _options.parse(request.options).relocatable
     named = arch if backend.needs_architecture else None
@@ -88,7 +88,7 @@ def build_for(request: Request, arch: str) -> Entry:
 def compiled(
     backend: Backend, request: Request, options: _options.Options, arch: str | None
 ) -> Entry:
-    """Return the image of a text by a back end, with options that are parsed already."""
+    """Return the image of a source text, with the options parsed before."""
     is_named = arch is not None
     if arch is None:
         arch = device_architecture() if backend.needs_architecture else ""
@@ -102,20 +102,20 @@ def compiled(
 
 
 def _device(backend: Backend, request: Request) -> tuple[int, int] | None:
-    """Return the compute capability of the device that loads the image; None if that is unknown."""
-    asks = request.loads and backend is own and backend.needs_architecture
-    return capability() if asks and core.cudaGetDeviceCount()[0] else None
+    """Return the compute capability of the device that loads the image; None if it is unknown."""
+    is_loaded_here = request.loads and backend is own and backend.needs_architecture
+    return capability() if is_loaded_here and core.cudaGetDeviceCount()[0] else None
 
 
 def _found(backend: Backend, request: Request, options: _options.Options) -> Found:
-    """Return the user's files that the text may include, with those in the working directory."""
+    """Return the user's files that the source text may include, also from the working directory."""
     values = [os.environ.get(name) for name in backend.include_variables]
     folders = [folder for value in values if value for folder in value.split(os.pathsep)]
     folders = [*options.include_dirs, *folders, ""]
     return includes.scan(request.source, folders, options.pre_includes, options.macros)
 
 
-# Options that make a compiler read files unknown to us.
+# Options by which a compiler may read files that PyGPU does not search for.
 _READS_FILES = (
     r"@|--?(?:i|optf|options-file|(?:use-|create-)?pch|specs|fplugin|wrapper|fprofile|Xclang|B)"
 )
@@ -128,10 +128,14 @@ def _cached(
     words: Sequence[str],
     make: Callable[[Path | None], Entry],
 ) -> Entry:
+    """Return the image from the cache, or else compile it with `make` and store it in the cache."""
     request, options, found = job.request, job.options, job.found
     folder = entries.directory(request.cache_dir)
-    reads_only_known = not any(re.match(_READS_FILES, word) for word in options.other)
-    kept = folder if found.is_complete and reads_only_known else None
+    # The image is cached only if the key contains all files that the compiler may read.
+    knows_files = found.is_complete and not any(
+        re.match(_READS_FILES, word) for word in options.other
+    )
+    cache = folder if knows_files else None
     variables = (*backend.include_variables, *backend.variables)
     name = entries.key(
         backend.name,
@@ -146,14 +150,16 @@ def _cached(
         "\0".join(os.environ.get(name, "") for name in variables),
         *(part for path in sorted(found.files) for part in (path, found.files[path])),
     )
-    entry = entries.load(kept, name)
+    entry = entries.load(cache, name)
     if entry is None:
-        announcements = hooks.loaded("PyGPU._runtime.announcements")  # not for images in the cache
+        announcements = hooks.loaded(
+            "PyGPU._runtime.announcements"
+        )  # a late import: not needed for cached images
         lines = request.source.count("\n") + 1
         text = f"{request.name} ({lines} lines) for {job.arch or backend.name}"
         with announcements.announced(f"compiling {text}", f"compiled {text}"):
             entry = make(folder)
-        # A file that changed during the compilation leaves its contents in the image unknown.
-        if kept is not None and _found(backend, request, options) == found:
-            entries.store(kept, name, entry)
+        # If a file changed during the compilation, the image may be of either version of it.
+        if cache is not None and _found(backend, request, options) == found:
+            entries.store(cache, name, entry)
     return entry

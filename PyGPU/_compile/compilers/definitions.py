@@ -1,6 +1,7 @@
-"""Names that NVIDIA's relocatable images define.
+"""Global names that NVIDIA's relocatable images define.
 
-nvJitLink (13.0) reports no error for two functions of one name, and links either.
+nvJitLink (13.0) does not report two functions of the same name: it links one of them. So PyGPU
+compares the names before it links.
 """
 
 from __future__ import annotations
@@ -16,18 +17,19 @@ _VISIBLE = (
 )
 
 
-def _of_elf(image: bytes) -> Iterator[str]:
+def _elf_names(image: bytes) -> Iterator[str]:
+    """Yield the global names in the symbol table of a cubin."""
     (table,) = struct.unpack_from("<Q", image, 40)
     size, count = struct.unpack_from("<HH", image, 58)
     sections = [struct.unpack_from("<IIQQQQI", image, table + i * size) for i in range(count)]
     for _, kind, _, _, offset, nbytes, link in sections:
         if kind != _SYMBOLS:
             continue
-        texts = sections[link][4]
+        strings = sections[link][4]
         for at in range(offset, offset + nbytes, 24):
             name, info, _, section = struct.unpack_from("<IBBH", image, at)
             if info >> 4 == _GLOBAL and section:
-                start = texts + name
+                start = strings + name
                 yield image[start : image.index(b"\0", start)].decode()
 
 
@@ -37,8 +39,8 @@ def names(image: bytes) -> set[str]:
         found = re.findall(_VISIBLE, image)
         return {(kernel or function or variable).decode() for kernel, function, variable in found}
     try:
-        return set(_of_elf(image))
-    except (struct.error, ValueError, IndexError):  # damaged: the linker reports it
+        return set(_elf_names(image))
+    except (struct.error, ValueError, IndexError):  # damaged image: the linker reports it
         return set()
 
 
@@ -49,13 +51,14 @@ def repeated(images: Sequence[tuple[str, bytes]]) -> list[str]:
 
     Parameters
     ----------
-    images : sequence of (name, data)
+    images : sequence of (str, bytes)
+        Label of each image in the messages, and its contents.
     """
-    where: dict[str, str] = {}
-    found = []
+    labels: dict[str, str] = {}
+    messages = []
     for label, image in images:
         for name in sorted(names(image)):
-            if name in where:
-                found.append(f"{name!r} is defined in {where[name]!r} and in {label!r}")
-            where.setdefault(name, label)
-    return found
+            if name in labels:
+                messages.append(f"{name!r} is defined in {labels[name]!r} and in {label!r}")
+            labels.setdefault(name, label)
+    return messages

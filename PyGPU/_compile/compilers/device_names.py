@@ -1,4 +1,4 @@
-"""Names of the current device's architecture, for compilers and for files of images."""
+"""Names of the current device's architecture, for compilers and for the choice of an image."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def capability() -> tuple[int, int]:
 
 
 def architecture(by_capability: bool) -> str:
-    """Return the name that a compiler has for the current device's architecture.
+    """Return the name of the current device's architecture, as compilers expect it.
 
     Parameters
     ----------
     by_capability : bool
-        The name is made of the compute capability: ``sm_90``. The device's properties, which have
-        the name on AMD, are slower to read.
+        If True, make the name from the compute capability: ``sm_90``. If False, return the name in
+        the device's properties, as AMD's compilers need it; the properties are slower to read.
     """
     if not by_capability:
         return _properties().architecture()
@@ -35,9 +35,9 @@ def architecture(by_capability: bool) -> str:
 
 
 def device_image() -> str:
-    """Return the name by which images are chosen for the current device.
+    """Return the name of the current device's architecture, for the choice of an image.
 
-    The name is ``sm_90`` or ``host``, and includes AMD's features: ``gfx90a:sramecc+:xnack-``.
+    The name of an AMD GPU includes its features: ``gfx90a:sramecc+:xnack-``.
     """
     if not errors.check(core.cudaGetDeviceCount(), "cudaGetDeviceCount"):
         raise errors.exception_of("cudaGetDeviceCount", core.cudaError_t(100))

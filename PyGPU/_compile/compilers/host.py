@@ -1,4 +1,4 @@
-"""Back end of the target ``host``: the system's C++ compiler makes a shared library of a text."""
+"""Back end of the target ``host``: the system's C++ compiler makes shared libraries of texts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from PyGPU._runtime import CompileError, include_root
 
 
 class Host(Backend):
-    """The system's C++ compiler, with NVIDIA's names of architectures."""
+    """Back end that runs the system's C++ compiler."""
 
     name = "host"
     needs_architecture = False
@@ -91,20 +91,24 @@ def _include_options(options: Options, found: Found, for_ours: str = "-I") -> li
     return [*words, *(["-idirafter", "."] if found.uses_working_directory else [])]
 
 
-# Names by which the threads of a block wait for each other. Pasted names (##) may hide one.
+# Names by which the threads of a block may wait for each other. Token pasting (##) may form one.
 _WAITS = (
     rb"##|__sync|__shfl|__ballot|__any|__all|__match|__reduce|__activemask|__nanosleep|"
     rb"cooperative_groups|this_thread_block|\basm\b"
 )
 
 _DIRECTIVE = r"(?m)^[ \t]*(?:#|%:|\?\?=)[ \t]*(?!include[ \t]*<|pragma\b|line\b)"
-# Macros that make no kernel. A kernel whose name or types contain one is marked as unsure.
+# Options of macros that cannot define a kernel. signature.kernels() marks a kernel as unsure if its
+# name or its types contain a macro.
 _VALUE = r"(?s)-U.*|-D\w+(?:\([^)]*\))?(?:=(?!.*(?:__global__|template|namespace))[^{}\"]*)?"
 _LINE_MARK = r'(?m)^# \d+ ".*"((?: \d)*)$'
 
 
-def _of_user(preprocessed: str) -> str:
-    """Return the preprocessed text without the system's headers and ours; the flag 3 marks them."""
+def _without_headers(preprocessed: str) -> str:
+    """Remove the text of system headers and PyGPU's headers, which the flag 3 marks.
+
+    Parts that contain ``__global__`` are kept.
+    """
     parts = re.split(_LINE_MARK, preprocessed)
     return "".join(
         text
@@ -116,9 +120,9 @@ def _of_user(preprocessed: str) -> str:
 def _declared(
     source: str, name: str, base: list[str], options: Options, found: Found
 ) -> tuple[list[signature.Kernel], list[str]]:
-    """Return the kernels of a text as the compiler sees them, preprocessed if necessary.
+    """Return the kernels that a source text declares, and the name expressions of its variables.
 
-    The second result is the name expressions of variables.
+    The text is preprocessed first if macros or included files may change its declarations.
     """
     plain = found.is_complete and not (options.pre_includes or found.files)
     plain = plain and not re.search(_DIRECTIVE, source)
@@ -134,28 +138,28 @@ def _declared(
         "-x",
         "c++",
     ]
-    # Without our header, which would replace __global__.
+    # Without PyGPU's header, which defines __global__ as an empty macro.
     words += ["-D__CUDACC__=1", "-D__CUDA_ARCH__=900", "-DPYGPU_READS_KERNELS"]
     words += [*options.for_headers(), *_include_options(options, found, "-isystem")]
     with files.scratch() as scratch:
         unit = Path(scratch, "kernel.cu")
         files.write_text(unit, options.numbered(name, source))
         try:
-            text = _of_user(host_compiler.run([*words, str(unit)], name).stdout)
-        except CompileError:  # the compilation reports the error, with the user's lines
+            text = _without_headers(host_compiler.run([*words, str(unit)], name).stdout)
+        except CompileError:  # the compilation reports it, with the user's lines
             text = source
     return signature.kernels(text), variables.expressions(text)
 
 
 def may_wait(source: str, found: Found) -> bool:
-    """Report whether threads of a text's kernels may wait for each other."""
+    """Return True if threads of the kernels in a source text may wait for each other."""
     texts = found.texts(source)
     texts += [one for text in texts for one in headers.built_in(text)]
     return not found.is_complete or any(re.search(_WAITS, text) for text in texts)
 
 
 def _types(kernels: Sequence[signature.Kernel]) -> dict[str, list[str]]:
-    """Return the parameters' types of each kernel; several for overloaded kernels."""
+    """Return {name of a kernel: its parameters' types}, with an item for each overload."""
     found: dict[str, list[str]] = {}
     for kernel in kernels:
         types = found.setdefault(kernel.full_name, []) if not kernel.is_template else [kernel.types]
@@ -174,10 +178,10 @@ def table_of_names(
     label: str = "",
     by_type: bool = False,
 ) -> str:
-    """Return the text of the table of names in an image: of kernels, and of name expressions.
+    """Return the C++ text of an image's table of names: of kernels and of name expressions.
 
-    With `by_type`, the parameters distinguish a kernel from other functions of its name. Overloaded
-    kernels have mangled names only, as in the vendors' images.
+    If `by_type` is True, the parameters' types distinguish a kernel from other functions of its
+    name. An overloaded kernel is found by its mangled names only, as in the vendors' images.
     """
     addresses: dict[str, str] = {}
     for name, types in _types(kernels).items():
@@ -196,11 +200,12 @@ def table_of_names(
 
 
 def _prelude(folder: Path | None, base: list[str]) -> list[str]:
-    """Return the options that include our header, precompiled if there is a folder for it."""
+    """Return the options that include PyGPU's header, precompiled in `folder` if it is not None."""
     if folder is None:
         return [*host_prelude.PLAIN]
     root = str(include_root())
-    # The key has the contents of the included files, so other changes of PyGPU leave it valid.
+    # The key depends on the contents of the included files alone: after other changes of PyGPU, the
+    # precompiled header remains valid.
     read = includes.scan(host_prelude.TEXT, [root]).files
     parts = [part for path in sorted(read) for part in (os.path.relpath(path, root), read[path])]
     flags = [word for word in base if word not in ("-w", "-shared")]
@@ -225,7 +230,7 @@ def _prelude(folder: Path | None, base: list[str]) -> list[str]:
         ]
         try:
             host_compiler.run(command, "PyGPU's header for kernels")
-        except CompileError:  # the kernel's compilation reports the error, if it matters
+        except CompileError:  # the kernel's compilation reports errors
             return False
         return True
 
@@ -233,21 +238,21 @@ def _prelude(folder: Path | None, base: list[str]) -> list[str]:
 
 
 def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
-    """Compile a text.
+    """Compile a source text to a shared library, or to an object if it is relocatable.
 
     Parameters
     ----------
     job : Job
-        The text, its options and the user's headers.
+        The source text, its options and the user's headers.
     in_lockstep : bool
-        The warps of the text run in lockstep.
+        True if the lanes of a warp must execute each step together.
     folder : Path or None
-        Folder that may keep the precompiled header.
+        Folder for the precompiled header. If None, the header is not precompiled.
 
     Returns
     -------
     Entry
-        A shared library, or with ``relocatable`` an object for the linker.
+        The shared library, or the object for the linker.
     """
     request, options, found = job.request, job.options, job.found
     source, name, relocatable = request.source, request.name, request.relocatable
@@ -256,7 +261,7 @@ def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
     base = host_compiler.flags(options, in_lockstep)
     if relocatable:
         base.remove("-shared")
-        # A text that launches may be linked to kernels whose warps run in lockstep.
+        # The object may be linked to kernels whose warps run in lockstep: they need frame pointers.
         base.append("-fno-omit-frame-pointer")
     kernels, names_of_variables = _declared(source, name, base, options, found)
     overloaded = {one for one, types in _types(kernels).items() if len(types) > 1}
@@ -266,11 +271,12 @@ def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
     body = child_launches.rewritten(body) if relocatable else body
     label = entries.key(body, *base, *options.macros)[:16] if relocatable else ""
     doubtful = [one for one in kernel_types.doubtful(kernels) if one not in overloaded]
-    # A linked text may call functions of other texts.
+    # A relocatable object may call functions of other objects, which may wait.
     waits = relocatable or in_lockstep or may_wait(source, found)
 
-    # Tables to try. Where a function has the name of a kernel, the compiler cannot answer for the
-    # kernel. The last table lacks the names that the reader of texts may have misunderstood.
+    # Tables of names to try in turn. If a function has the name of a kernel, the compiler cannot
+    # report the kernel's types: the second table states them. The last two tables lack overloads
+    # and variables, which the parser of source texts may have misread.
     single = [one for one in kernels if one.full_name not in overloaded]
     expressions = [*dict.fromkeys([*request.expressions, *names_of_variables])]
     own = [*request.expressions]
@@ -323,7 +329,7 @@ def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
         _, named, asked, _ = attempts[0]
         data, names = image.read_bytes(), {one: name_expressions.plain(one) for one in named}
         reported = kernel_types.table(kernels, kernel_types.answers(data, asked), names)
-        # clang++ lists the precompiled header too.
+        # clang++ lists the precompiled header among the dependencies.
         own = [scratch, *(os.path.dirname(word) for word in prelude if os.path.isabs(word))]
         left = dependencies.system_files([listed], own, found.files, since)
         log = done.stderr + (
@@ -333,12 +339,12 @@ def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
 
 
 def link(inputs: Sequence[tuple[str, bytes]]) -> tuple[bytes, str]:
-    """Link objects of relocatable texts, and archives of functions.
+    """Link relocatable objects and archives to a shared library.
 
     Parameters
     ----------
     inputs : sequence of (str, bytes)
-        Name in messages, and contents.
+        Name of each file in messages, and its contents.
 
     Returns
     -------
@@ -355,13 +361,13 @@ def link(inputs: Sequence[tuple[str, bytes]]) -> tuple[bytes, str]:
             ending = host_link.ending(data)
             if ending is None:
                 raise CompileError(
-                    f"{name}: neither an object that compile(..., options=['-rdc=true']) made for "
-                    "the host target nor an archive",
+                    f"{name}: expected an object that compile(..., options=['-rdc=true']) made for "
+                    "the host target, or an archive",
                     [name],
                 )
             files.write(Path(scratch, f"{number}{ending}"), data)
             given[f"{scratch}/{number}{ending}"] = name
-        # Archives come last: they define names that the objects lack.
+        # Archives come last: they define names that the objects use.
         ordered = [str(table), *sorted(given, key=lambda file: file.endswith(".a"))]
         words = ["-shared", "-fPIC", "-std=c++17", "-I", str(include_root()), *ordered]
         words += (

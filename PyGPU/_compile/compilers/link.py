@@ -100,7 +100,7 @@ class Inputs:
             If linking fails; ``.stderr`` is the linker's log.
         """
         if not self.images:
-            raise errors.LogicError("link: there is nothing to link, add_source or add_data first")
+            raise errors.LogicError("link: nothing to link; call add_source() or add_data() first")
 
         def cached(
             identity: str, words: Sequence[str], make: Callable[[Path | None], Entry]

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from PyGPU._kernels.operations import INDEXED, before, expressions
+from PyGPU._kernels.operations import INDEXED, expressions, statement
 from PyGPU._kernels.text import fused
 from PyGPU._kernels.text.common import Element
 
@@ -62,7 +62,7 @@ def computation_of(name: str, operands: list[Argument], results: list[Argument])
     if name == "copy":
         return Computation("", (operands[0].compute.converted("a", types[0], is_used=False),))
     values = expressions(name, *(one.compute.dtype for one in operands))
-    return Computation(before(name), values, name in INDEXED)
+    return Computation(statement(name), values, name in INDEXED)
 
 
 def parameters_of(
@@ -103,15 +103,15 @@ def single_element(
     results: list[Argument],
     computation: Computation,
     read: Callable[[Argument], str],
-    place: str = "A(i)",
+    position: str = "A(i)",
 ) -> str:
     """Return the statements for one element.
 
-    `read(argument)` is the text of an array's element, and `place` the text of the element's index.
+    `read(argument)` is the text of an array's element, and `position` the text of its index.
     """
-    place = f"const A place = {place};" if computation.is_indexed else ""
+    declared = f"const A position = {position};" if computation.is_indexed else ""
     stored = stores(results, computation.values, read)
-    return f"{place} {loads(operands, read)} {computation.statements} {stored}"
+    return f"{declared} {loads(operands, read)} {computation.statements} {stored}"
 
 
 def arrays_of(operands: Iterable[Argument]) -> list[Argument]:

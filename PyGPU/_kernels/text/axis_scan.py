@@ -1,9 +1,12 @@
-"""Text of the kernels that accumulate along one axis of an array in C order.
+"""Source texts of the kernels that accumulate along one axis of an array in C order.
 
-The array is seen as (outer, length, inner). A line is what is accumulated: `length` elements that
-are `inner` elements apart. Where there are few lines, each is divided into chunks: a first launch
-computes the totals of all chunks but the last, ``carries`` accumulates them, and a last launch
-starts each chunk from the total of what is before it.
+The array is treated as an array of shape (outer, length, inner). A line is a sequence of `length`
+elements, `inner` elements apart, along which a kernel accumulates. Few lines are divided into
+chunks:
+
+1. A launch of ``rows`` or ``columns`` computes the totals of all chunks but the last of each line.
+2. ``carries`` accumulates these totals.
+3. A second launch of the first kernel accumulates each chunk, starting from the total before it.
 """
 
 from __future__ import annotations
@@ -15,12 +18,12 @@ from PyGPU._kernels.text.common import Element, headed
 if TYPE_CHECKING:
     from PyGPU._types import DType
 
-#: Threads of a block, and elements of a row that a thread accumulates at a time.
+#: Threads per block, and number of elements of a row that a thread accumulates at a time.
 THREADS, ITEMS = 256, 8
 
 
 def source(x: DType, to: DType, operation: str, neutral: str, skips_nan: bool) -> str:
-    """Return the kernels ``rows``, ``columns`` and ``carries``.
+    """Return the text of the kernels ``rows``, ``columns`` and ``carries``.
 
     Parameters
     ----------
@@ -31,7 +34,7 @@ def source(x: DType, to: DType, operation: str, neutral: str, skips_nan: bool) -
     neutral : str
         Neutral element, in C.
     skips_nan : bool
-        NaN counts as the neutral element.
+        Treat NaN as the neutral element.
     """
     own, result = Element(x), Element(to)
     value = f"A({own.converted(own.load('x'), result)})"
@@ -46,9 +49,9 @@ __device__ inline A P_neutral() {{ return A({neutral}); }}
 __device__ inline A P_both(const A &a, const A &b) {{ return A(a {operation} b); }}
 __device__ inline A P_value(const X &x) {{ return {value}; }}
 
-// The total of all threads before this one. `sums` is shared, with a place for each thread; `whole`
-// becomes the total of the block.
-__device__ inline A P_before(A own, A *sums, A &whole) {{
+// Return the total of all threads before this one. `sums` is shared memory with an element for each
+// thread. Store the total of the block in `block_total`.
+__device__ inline A P_before(A own, A *sums, A &block_total) {{
   const int at = int(threadIdx.x), lane = at % warpSize;
   A total = own;
   sums[at] = total;
@@ -63,17 +66,17 @@ __device__ inline A P_before(A own, A *sums, A &whole) {{
   A warps = P_neutral();
   int last = warpSize - 1;  // thread of each warp
   for (; last < at - lane; last += warpSize) warps = P_both(warps, sums[last]);
-  whole = warps;
-  for (; last < THREADS; last += warpSize) whole = P_both(whole, sums[last]);
+  block_total = warps;
+  for (; last < THREADS; last += warpSize) block_total = P_both(block_total, sums[last]);
   const A before = lane ? P_both(warps, sums[at - 1]) : warps;
   __syncthreads();
   return before;
 }}
 
-// Lines of adjacent elements (`inner` is 1): a block for each chunk of a line.
+// Lines of adjacent elements (`inner` is 1). A block processes one chunk of a line.
 extern "C" __global__ void rows(const X *x, R *out, long long length, long long chunk,
                                 unsigned chunks, A *totals, const A *carries) {{
-  // Padded: a thread's items are adjacent, and the threads of a warp use different banks.
+  // Padded, so that threads of a warp use different banks: the items of a thread are adjacent.
   __shared__ A tile[THREADS * (ITEMS + 1)];
   __shared__ A sums[THREADS];
   const unsigned row = blockIdx.x / chunks, part = blockIdx.x % chunks;
@@ -81,14 +84,14 @@ extern "C" __global__ void rows(const X *x, R *out, long long length, long long 
   const X *const from = x + row * length;
   R *const to = out + row * length;
   const int at = int(threadIdx.x);
-  if (!out && part + 1 == chunks) return;  // nothing comes after the last chunk
+  if (!out && part + 1 == chunks) return;  // the total of the last chunk is not needed
   A carry = carries && part ? carries[row * (chunks - 1) + part - 1] : P_neutral();
   for (long long base = begin; base < end; base += THREADS * ITEMS) {{
     #pragma unroll
     for (int k = 0; k < ITEMS; ++k) {{
-      const int place = k * THREADS + at;
-      const long long i = base + place;
-      tile[place + place / ITEMS] = i < end ? P_value(from[i]) : P_neutral();
+      const int position = k * THREADS + at;
+      const long long i = base + position;
+      tile[position + position / ITEMS] = i < end ? P_value(from[i]) : P_neutral();
     }}
     __syncthreads();
     A own = P_neutral();
@@ -98,9 +101,9 @@ extern "C" __global__ void rows(const X *x, R *out, long long length, long long 
       own = P_both(own, item);
       item = own;
     }}
-    A whole = P_neutral();
-    const A before = P_both(carry, P_before(own, sums, whole));
-    carry = P_both(carry, whole);
+    A block_total = P_neutral();
+    const A before = P_both(carry, P_before(own, sums, block_total));
+    carry = P_both(carry, block_total);
     if (out) {{
       #pragma unroll
       for (int k = 0; k < ITEMS; ++k) {{
@@ -110,9 +113,9 @@ extern "C" __global__ void rows(const X *x, R *out, long long length, long long 
       __syncthreads();
       #pragma unroll
       for (int k = 0; k < ITEMS; ++k) {{
-        const int place = k * THREADS + at;
-        const long long i = base + place;
-        if (i < end) to[i] = {result.store("tile[place + place / ITEMS]")};
+        const int position = k * THREADS + at;
+        const long long i = base + position;
+        if (i < end) to[i] = {result.store("tile[position + position / ITEMS]")};
       }}
     }}
     __syncthreads();
@@ -120,7 +123,7 @@ extern "C" __global__ void rows(const X *x, R *out, long long length, long long 
   if (totals && at == 0) totals[row * (chunks - 1) + part] = carry;
 }}
 
-// Any lines: a thread for each chunk of a line. Adjacent threads have adjacent lines.
+// Lines of any `inner`. A thread processes one chunk of a line, adjacent threads adjacent lines.
 extern "C" __global__ void columns(const X *x, R *out, long long lines, long long length,
                                    long long inner, long long chunk, unsigned chunks, A *totals,
                                    const A *carries) {{
@@ -132,12 +135,12 @@ extern "C" __global__ void columns(const X *x, R *out, long long lines, long lon
   A total = carries && part ? carries[line * (chunks - 1) + part - 1] : P_neutral();
   long long i = begin;
   for (; i + 3 < end; i += 4) {{
-    A some[4];
+    A values[4];
     #pragma unroll
-    for (int k = 0; k < 4; ++k) some[k] = P_value(x[start + (i + k) * inner]);
+    for (int k = 0; k < 4; ++k) values[k] = P_value(x[start + (i + k) * inner]);
     #pragma unroll
     for (int k = 0; k < 4; ++k) {{
-      total = P_both(total, some[k]);
+      total = P_both(total, values[k]);
       if (out) out[start + (i + k) * inner] = {result.store("total")};
     }}
   }}
@@ -148,15 +151,15 @@ extern "C" __global__ void columns(const X *x, R *out, long long lines, long lon
   if (totals) totals[line * (chunks - 1) + part] = total;
 }}
 
-// Accumulate the totals of each line's chunks, one thread a line.
+// Accumulate the totals of the chunks of each line. A thread processes one line.
 extern "C" __global__ void carries(A *totals, long long lines, unsigned chunks) {{
   const long long line = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   if (line >= lines) return;
   A total = P_neutral();
   for (unsigned k = 0; k + 1 < chunks; ++k) {{
-    A &one = totals[line * (chunks - 1) + k];
-    total = P_both(total, one);
-    one = total;
+    A &item = totals[line * (chunks - 1) + k];
+    total = P_both(total, item);
+    item = total;
   }}
 }}
 """

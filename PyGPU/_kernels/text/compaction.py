@@ -1,9 +1,9 @@
-"""Text of the kernels that compact: they pack indices or items at the true elements of a mask.
+"""Source texts of compaction kernels, which pack the true elements of a mask.
 
 ``count_true`` counts the true elements of each chunk of the mask. Its last block, or a scan,
-converts the counts to the positions at which the chunks start in the packed array. The other
-kernels write to the packed array, or read from it, starting there. A chunk is processed by a warp
-on a GPU, and by a thread on the host machine. The code is in include/PyGPU/kernels.
+converts the counts to offsets: a chunk's offset is the position of its first true element in the
+packed array. The other kernels copy to or from the packed array. A warp processes a chunk on a GPU,
+a thread on the host machine. The code is in include/PyGPU/kernels.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ THREADS = 256  # threads per block on a GPU
 
 
 def _kernel(name: str, template: str, *parameters: str, threads: int = 0) -> str:
-    """Return a kernel that calls a function template of the headers with its own parameters."""
+    """Return the text of a kernel that passes its parameters to a function template of a header."""
     listed = ["long long n", "const unsigned char *mask", *parameters]
     given = ", ".join(one.rpartition(" ")[2].lstrip("*") for one in listed)
     bounds = f" __launch_bounds__({threads})" if threads else ""
@@ -37,7 +37,7 @@ typedef PyGPU::kernels::Chunks<{warp}, {THREADS}, {chunk}> Chunks;"""
 
 
 def indices_by_warps(warp: int, dtype: DTypeLike) -> str:
-    """Return the text of ``count_true`` and ``write_true`` for chunks of warps.
+    """Return the text of ``count_true`` and ``write_true`` for one chunk per warp.
 
     ``write_true`` writes flat indices of a dtype. A warp has `warp` lanes.
     """
@@ -50,7 +50,7 @@ def indices_by_warps(warp: int, dtype: DTypeLike) -> str:
 
 
 def indices_by_threads(dtype: DTypeLike) -> str:
-    """Return the text of ``count_true`` and ``write_true`` for chunks of threads."""
+    """Return the text of ``count_true`` and ``write_true`` for one chunk per thread."""
     out = f"{dtype_to_ctype(dtype)} *out"
     return (
         "#include <PyGPU/kernels/compaction_by_threads.h>"
@@ -60,20 +60,20 @@ def indices_by_threads(dtype: DTypeLike) -> str:
 
 
 def items_by_warps(warp: int, itemsize: int, chunk: int) -> str:
-    """Return the text of the kernels that pack and unpack items, for chunks of warps.
+    """Return the text of the kernels that pack and unpack items, for one chunk per warp.
 
-    ``count_true`` converts the counts to positions and reports the total count. ``select_true``
-    packs items of `itemsize` bytes, and ``assign_true`` does the reverse. `chunk` is a multiple
-    of 16 * `warp`.
+    ``count_true`` converts the counts to offsets and reports the total count. ``select_true``
+    packs items of `itemsize` bytes, and ``assign_true`` unpacks them. `chunk`, the number of
+    elements of a chunk, is a multiple of 16 * `warp`.
     """
     item, offsets = WORDS.get(itemsize, "P_word16"), "const long long *offsets"
     counted = ("long long *counts", "unsigned *done", "volatile long long *report")
-    selected = (offsets, f"const {item} *whole", f"{item} *packed")
-    assigned = (offsets, f"{item} *whole", f"const {item} *packed")
+    selected = (offsets, f"const {item} *items", f"{item} *packed")
+    assigned = (offsets, f"{item} *items", f"const {item} *packed")
     return (
         HEAD
         + _by_warps(warp, chunk)
-        + _kernel("count_true", "place_true<Chunks>", *counted, threads=THREADS)
+        + _kernel("count_true", "compute_offsets<Chunks>", *counted, threads=THREADS)
         + _kernel("select_true", "select_true<Chunks>", *selected, threads=THREADS)
         + _kernel("assign_true", "assign_true<Chunks>", *assigned, threads=THREADS)
     )

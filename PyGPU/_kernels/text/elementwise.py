@@ -87,8 +87,8 @@ def source(
     operands = [Argument(*one) for one in zip(letters, inputs, compute, scalars)]
     results = [Argument(f"out{number}", one) for number, one in enumerate(outputs)]
     computation = computation_of(name, operands, results)
-    for place, one in enumerate((*arrays_of(operands), *results)):
-        if vector_width and not broadcast >> place & 1:
+    for bit, one in enumerate((*arrays_of(operands), *results)):
+        if vector_width and not broadcast >> bit & 1:
             one.vector = vector_of(one.type, vector_width)
             one.item = ".item[k]"
     body = operands, results, computation
@@ -102,7 +102,7 @@ def source(
         by_floats = is_half and not has_double
         text = (_linear_run_by_floats if by_floats else _linear_run)(vectors, *body)
     elif transposed:
-        chosen = [one for place, one in enumerate(arrays_of(operands)) if transposed >> place & 1]
+        chosen = [one for bit, one in enumerate(arrays_of(operands)) if transposed >> bit & 1]
         text = _tiled(ndim, max(vector_width, 1), vectors, chosen, *body)
     elif ndim:
         text = _strided(ndim, max(vector_width, 1), vectors, *body)
@@ -159,11 +159,11 @@ def _linear(
         f"*({one.vector} *)({one.letter}_data + at) = {one.letter}_vector[v];" for one in results
     )
     single = single_element(operands, results, computation, lambda one: f"{one.letter}_data[i]")
-    place = (
+    start = (
         f"const P_index at = first + (v * P_index(blockDim.x) + P_index(threadIdx.x)) * {width};"
     )
     load = f"""#pragma unroll
-    for (int v = 0; v < {vectors}; ++v) {{ {place} {reads} }}"""
+    for (int v = 0; v < {vectors}; ++v) {{ {start} {reads} }}"""
     return f"""{VECTOR}
 extern "C" __global__ void elementwise({parameters}) {{
   const P_index in_block = P_index(blockDim.x) * {width * vectors};
@@ -173,12 +173,12 @@ extern "C" __global__ void elementwise({parameters}) {{
     {load if arrays else ""}
     #pragma unroll
     for (int v = 0; v < {vectors}; ++v) {{
-      {place if computation.is_indexed else ""}
+      {start if computation.is_indexed else ""}
       #pragma unroll
       for (int k = 0; k < {width}; ++k) {{ {_in_vector(operands, results, computation)} }}
     }}
     #pragma unroll
-    for (int v = 0; v < {vectors}; ++v) {{ {place} {writes} }}
+    for (int v = 0; v < {vectors}; ++v) {{ {start} {writes} }}
     return;
   }}
   for (P_index i = first + P_index(threadIdx.x); i < n; i += P_index(blockDim.x)) {{ {single} }}

@@ -1,4 +1,4 @@
-"""Common text of all reduction kernels: kernel keys, operations, and the reduction in a block.
+"""Common parts of reduction kernels: keys, operations, and the source text of the block reduction.
 
 A kernel reduces its operands to one value for each output and block. If several blocks share an
 output, they write these values to `parts`. The last block, or the kernel ``last``, reduces them.
@@ -20,13 +20,13 @@ _TUNING = core._reduction_tuning
 #: Elements, or vectors of elements, that a thread loads before it uses the first: for strided
 #: operands, and for contiguous operands.
 UNROLL, UNROLL_LINEAR = _TUNING["unroll"], _TUNING["linear_unroll"]
-#: Most threads per block of kernels that reduce contiguous operands, and blocks per multiprocessor.
-#: They saturate the memory bandwidth and leave registers for each thread's vectors.
+#: Maximum number of threads per block, and number of blocks per multiprocessor, of kernels that
+#: reduce contiguous operands. They saturate the memory bandwidth and leave registers for vectors.
 BLOCK_THREADS, BLOCKS = _TUNING["block_threads"], 4
-#: Most threads per block of kernels that reduce axes.
+#: Maximum number of threads per block of kernels that reduce axes.
 AXIS_THREADS = _TUNING["axis_threads"]
-#: Most threads per block of all reductions; shared memory holds a value for each thread.
-MOST_THREADS = _TUNING["last_threads"]
+#: Maximum number of threads per block of all reductions. Shared memory holds one value per thread.
+MAX_THREADS = _TUNING["last_threads"]
 
 _BOOL = np.dtype(np.bool_)
 _HALF = np.dtype(np.float16)
@@ -78,21 +78,21 @@ def accumulator(form: ReductionKey) -> DType:
 
 
 def folds_vectors(form: ReductionKey) -> bool:
-    """Test whether the elements of a vector are combined before they go to the accumulator.
+    """Test whether the elements of a vector are combined before the accumulator receives them.
 
-    Short integers are added in 32 bits. For any and all, bytes are tested a word at a time.
+    Short integers are added in 32 bits. "any" and "all" test the four bytes of a word at once.
     """
-    return form.vector_width > 1 and (_adds_short_integers(form) or _asks_bytes(form))
+    return form.vector_width > 1 and (_adds_short_integers(form) or _tests_bytes(form))
 
 
-def _asks_bytes(form: ReductionKey) -> bool:
-    """Test whether the operation is any or all of a single operand of one-byte elements."""
+def _tests_bytes(form: ReductionKey) -> bool:
+    """Test whether the operation is "any" or "all" of one operand with elements of one byte."""
     is_one = len(form.inputs) == 1 and not form.tables
     return form.compute.kind == "b" and is_one and form.inputs[0].itemsize == 1
 
 
 def vector_value(form: ReductionKey) -> str:
-    """Return the text of ``P_of_vector``, the value of a vector, for forms of `folds_vectors`."""
+    """Return the text of ``P_of_vector``, which combines a vector's elements (`folds_vectors`)."""
     element, width = Element(form.inputs[0]), form.vector_width
     if element.dtype.itemsize == 1 and width % 4 == 0:
         start, step, value = _by_words(form)
@@ -204,7 +204,7 @@ __device__ inline void P_set(P_T &P_to, const P_T &P_from) {{
   memcpy((void *)&P_to, (const void *)&P_from, sizeof(P_T));
 }}
 
-// The values of all lanes folded, in lane 0.
+// Fold the values of all lanes. Lane 0 returns the result.
 template <class P_T, class P_Fold>
 __device__ inline P_T P_fold(P_T P_own, char *P_memory, int P_lane, int P_lanes, int P_pitch,
                              P_Fold P_folded) {{
@@ -224,7 +224,7 @@ __device__ inline P_T P_fold(P_T P_own, char *P_memory, int P_lane, int P_lanes,
 """
 
 
-def memory(nbytes: str = "sizeof(A)", threads: int = MOST_THREADS) -> str:
+def memory(nbytes: str = "sizeof(A)", threads: int = MAX_THREADS) -> str:
     return f"__shared__ __align__(16) char P_memory[{threads} * {nbytes}];"
 
 
@@ -271,5 +271,8 @@ extern "C" __global__ void last(const A *parts, long long rows, long long output
 
 
 def accumulators(width: int) -> int:
-    """Return the number of accumulators per vector element: independent, but few registers."""
+    """Return the number of accumulators per vector element.
+
+    Several accumulators make additions independent of each other. Few accumulators save registers.
+    """
     return min(UNROLL, max(1, 16 // width))

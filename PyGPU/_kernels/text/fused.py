@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from PyGPU._kernels.operations import before, expressions
+from PyGPU._kernels.operations import expressions, statement
 from PyGPU._kernels.text.common import Element
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _block(step: Step) -> str:
     values = expressions(step.name, *step.compute)
     if any(re.search(r"\bT\b", value) for value in values):
         lines.append("typedef A T;")
-    lines.append(before(step.name))
+    lines.append(statement(step.name))
     for expression, result in zip(values, step.results):
         if result is not None:
             element = Element(result.dtype)

@@ -1,7 +1,7 @@
-"""Text of the kernels that gather, scatter and join items, and that check indices.
+"""Source texts of the kernels that gather, scatter and join items, and that check indices.
 
-Items are opaque bytes: see include/PyGPU/arrays/gather_plan.h. One text serves gathers, scatters,
-copies that do both, and masked copies.
+Items are opaque bytes: see include/PyGPU/arrays/gather_plan.h. The same kernel gathers, scatters,
+does both at once, and makes masked copies.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 HEAD = """
-typedef unsigned long long P_word;  // sums of it wrap
+typedef unsigned long long P_word;  // unsigned, so that sums wrap
 struct alignas(16) P_word16 { P_word low, high; };
 """
-# An index out of range is never 0, so that 0 can mean "no such index".
+# An index out of range is never 0, so 0 means that no index is out of range.
 CHECKS = """
-// Shared by the blocks of a launch: the number of blocks that are done and an index out of range,
-// both 0 between launches; and the verdict on all indices, for the launches that follow.
+// State shared by the blocks of a launch: the number of finished blocks, and an index out of range.
+// Both are 0 between launches. The verdict, for later launches, is an index out of range or 0.
 struct P_checks { P_word blocks, wrong, verdict; };
-// Called by one thread of each block, with the wrong index that its block found, or 0. The last
-// block reports.
+// Called by one thread of each block, with an index out of range that the block found, or 0. The
+// last block reports.
 __device__ inline void P_conclude(P_checks *all, P_word wrong, volatile long long *report) {
   if (gridDim.x > 1) {
     if (wrong) {
@@ -42,11 +42,11 @@ __device__ inline void P_conclude(P_checks *all, P_word wrong, volatile long lon
 }
 """
 
-_FETCH = """
+_PREFETCH = """
 #ifdef __CUDACC_RTC__
-#define P_fetch(place)
+#define P_prefetch(address)
 #else
-#define P_fetch(place) __builtin_prefetch(place)
+#define P_prefetch(address) __builtin_prefetch(address)
 #endif
 """
 _NEGATIVE = "if (v < 0) v += n;"
@@ -56,16 +56,15 @@ _BY_BLOCK = f"""bool is_valid = v >= -n && v < n;
       {_NEGATIVE}"""
 #: Treatment of an index `v` that is not in [0, n), by mode.
 MODES = {
-    # The item of the index is not copied.
+    # Do not copy the item.
     "raise": _RAISE,
-    # The item is not copied, and the index is reported. A launch without such an index reports
-    # nothing.
+    # Do not copy the item, and report the index. A launch without such an index reports nothing.
     "report": f"bool is_valid = v >= -n && v < n; if (!is_valid) *report = v; {_NEGATIVE}",
-    # The item is not copied. The launch reports the index, or 0, as soon as all are checked.
+    # Do not copy the item. The launch reports the index, or 0, once it has checked all indices.
     "poll": _BY_BLOCK,
-    # Like "poll", for a launch of one block; no item at all is copied if an index is out of range.
+    # Like "poll", for a launch of one block, which copies no item if an index is out of range.
     "poll block": _BY_BLOCK,
-    # The launch follows a check; no item at all is copied if the check found such an index.
+    # The launch follows a launch of `check`. It copies no item if the check found such an index.
     "checked": _RAISE,
     # Use the nearest index, or the index modulo n.
     "clip": "bool is_valid = true; v = v < 0 ? 0 : v >= n ? n - 1 : v;",
@@ -86,10 +85,12 @@ def source(
 ) -> str:
     """Return the text of a kernel ``gather``.
 
-    Its parameters are the loop, the addresses of target and source, and the mask's address if there
-    is a mask. For each index array follow a structure that describes its values, and its address.
-    The address of the checks and the address to report to come last, if the mode needs them.
-    Structures consist of 64-bit integers only.
+    The kernel has these parameters, whose structures consist of 64-bit integers:
+
+    - the loop
+    - the addresses of the target, the source and, with a mask, the mask
+    - for each index array, a structure that describes its values, and its address
+    - the address of the checks and the address of the report, if the mode needs them
 
     Parameters
     ----------
@@ -102,14 +103,15 @@ def source(
     types : sequence of str
         Dtypes of the index arrays.
     counted : sequence of int
-        Number of axes that the values of each index array index.
+        For each index array, the number of axes that its values index.
     mode : str
         A key of `MODES`.
     threads : int
-        Most threads per block.
+        Maximum number of threads per block.
     words : int
-        Words per thread, a block's width apart. Each step is done for all of them before the next
-        step, so that their loads overlap. If `threads` is 1, the words are a run.
+        Number of words that a thread copies, a block's width apart. A thread does each step for all
+        its words before the next step, so that their loads overlap. If `threads` is 1, the words
+        are adjacent.
     """
     names = ["to", "from", *(["mask"] if masked else [])]
     parameters = ["P_loop loop", "char *to_data", "const char *from_data"]
@@ -136,7 +138,7 @@ def source(
         simple = _simple(ndim, Element(types[0]).stored) if is_simple else ""
         body = _run(ndim, words, arrays, counted, simple)
     checks = CHECKS if mode in ("poll", "checked") else ""
-    return f"""{HEAD}{checks}{_FETCH if threads == 1 else ""}{index_types(index64)}
+    return f"""{HEAD}{checks}{_PREFETCH if threads == 1 else ""}{index_types(index64)}
 struct P_loop {{ long long size{fields}; }};
 {"".join(structures)}
 typedef {WORDS.get(word, "P_word16")} P_item;
@@ -145,9 +147,10 @@ extern "C" __global__ void __launch_bounds__({threads}) gather({", ".join(parame
 
 
 class _Arrays:
-    """Statements for the arrays of a kernel.
+    """C statements for the arrays of a kernel.
 
-    `of_each` is the subscript of variables that each word has separately.
+    `of_each` is the subscript of a variable that a thread has for each word. It is empty if a
+    thread has such variables for one word only.
     """
 
     def __init__(
@@ -173,9 +176,10 @@ class _Arrays:
             f" + (P_word)by{k}.offset);"
             for k, dtype in enumerate(types)
         )
-        self.places = "".join(self._place(k, axes) for k, axes in enumerate(counted))
+        self.moves = "".join(self._move(k, axes) for k, axes in enumerate(counted))
 
-    def _place(self, k: int, axes: int) -> str:
+    def _move(self, k: int, axes: int) -> str:
+        """Return the statements that move the addresses by the value of an index array."""
         steps = " ".join(
             f"{name}{self.of_each} += at * by{k}.{name}[axis];" for name in ("to", "from")
         )
@@ -191,10 +195,10 @@ class _Arrays:
 
 
 def _words(ndim: int, words: int, arrays: _Arrays) -> str:
-    """Return the body of a thread that copies `words` words, a block's width apart."""
-    of_each, number, place, count, each = arrays.of_each, "", "", "", ""
+    """Return the kernel's body on a GPU: a thread copies `words` words, a block's width apart."""
+    of_each, number, distance, count, each = arrays.of_each, "", "", "", ""
     if of_each:
-        number, place, count = "[COUNT]", " + k * (P_index)blockDim.x", " * COUNT"
+        number, distance, count = "[COUNT]", " + k * (P_index)blockDim.x", " * COUNT"
         each = "#pragma unroll\n  for (int k = 0; k < COUNT; ++k) "
     masked, store, begin, verdict = "mask" in arrays.names, f"is_copied{of_each}", "", ""
     if arrays.mode in ("poll", "poll block"):
@@ -218,16 +222,16 @@ def _words(ndim: int, words: int, arrays: _Arrays) -> str:
   P_item word{number};
   {" ".join(f"long long value{k}{number};" for k in arrays.indices)}
   {each}{{
-    P_index i = first{place};
+    P_index i = first{distance};
     is_copied{of_each} = i < loop.size;
-    if (!is_copied{of_each}) i = 0;  // which is there to be read
+    if (!is_copied{of_each}) i = 0;  // element 0 can always be read
     to{of_each} = to_data, from{of_each} = from_data;
     {"const char *mask = mask_data;" if masked else ""} {arrays.begins}
     {unravel("i", ndim, "loop.shape", " ".join(arrays.steps))}
     {f"is_copied{of_each} = is_copied{of_each} && *mask;" if masked else ""}
     {arrays.loads}
   }}
-  {each}{{{arrays.places}
+  {each}{{{arrays.moves}
   }}
   {each}if (is_copied{of_each}) word{of_each} = *(const P_item *)from{of_each};
   {verdict}
@@ -238,8 +242,8 @@ def _words(ndim: int, words: int, arrays: _Arrays) -> str:
 def _simple(ndim: int, index: str) -> str:
     """Return a loop for one-word items and one index array that indexes a single axis.
 
-    It runs while the indices are in range, if the items are near: then a load takes no longer than
-    the loop's other work.
+    The loop ends at an index out of range. It is used if the indexed axis has less than FAR bytes:
+    then a load takes no longer than the other work of the loop.
     """
     return f"""if (in_item == 1 && by0.count * by0.from[0] < FAR) {{
       const long long n = by0.count, step = by0.stride[{ndim - 1}];
@@ -255,21 +259,22 @@ def _simple(ndim: int, index: str) -> str:
 
 
 def _run(ndim: int, run: int, arrays: _Arrays, counted: Sequence[int], simple: str) -> str:
-    """Return the body of a block with one thread, on the host machine, which copies a run of words.
+    """Return the kernel's body on the host machine, where a block has one thread.
 
-    The words of one item follow each other along the last axis, where the indices have no strides.
+    The thread copies `run` words. If the index arrays and the mask have stride 0 along the last
+    axis, the words along this axis are one item.
     """
     last, masked = ndim - 1, "mask" in arrays.names
-    still = [f"by{k}.stride[{last}] == 0" for k in arrays.indices]
-    still += [f"loop.mask[{last}] == 0"] if masked else []
-    # Loads from scattered positions are slow, so the positions are computed first, and prefetched.
-    # Stores are not.
+    has_long_items = [f"by{k}.stride[{last}] == 0" for k in arrays.indices]
+    has_long_items += [f"loop.mask[{last}] == 0"] if masked else []
+    # Loads from scattered addresses are slow. So several addresses are computed and prefetched
+    # before the first load. Scattered stores are not slow.
     scatters = [f"by{k}.from[{axes - 1}] == 0" for k, axes in enumerate(counted)]
     return f"""
   enum {{ AHEAD = 64, FAR = 1 << 23 }};
   P_index next = (P_index)blockIdx.x * {run};
   const P_index end = loop.size - next < {run} ? (P_index)loop.size : next + {run};
-  const P_index in_item = {" && ".join(still) or "true"} ? (P_index)loop.shape[{last}] : 1;
+  const P_index in_item = {" && ".join(has_long_items) or "true"} ? (P_index)loop.shape[{last}] : 1;
   const long long to_step = loop.to[{last}], from_step = loop.from[{last}];
   const bool is_dense = to_step == sizeof(P_item) && from_step == sizeof(P_item);
   while (next < end) {{
@@ -291,25 +296,25 @@ def _run(ndim: int, run: int, arrays: _Arrays, counted: Sequence[int], simple: s
     for (; item < items; item += AHEAD) {{
       char *to_each[AHEAD];
       const char *from_each[AHEAD];
-      const P_index some = items - item < AHEAD ? items - item : AHEAD;
-      for (P_index c = 0; c < some; ++c) {{
+      const P_index batch = items - item < AHEAD ? items - item : AHEAD;
+      for (P_index c = 0; c < batch; ++c) {{
         bool is_copied = {"*mask" if masked else "true"};
         char *to = row_to;
         const char *from = row_from;
         {" ".join(f"long long value{k};" for k in arrays.indices)}
         {arrays.loads}
-        {arrays.places}
+        {arrays.moves}
         if (is_direct) {{
           if (is_copied) *(P_item *)to = *(const P_item *)from;
         }} else {{
           to_each[c] = to, from_each[c] = is_copied ? from : nullptr;
-          P_fetch(from);
+          P_prefetch(from);
         }}
         row_to += to_step, row_from += from_step;
         {f"mask += loop.mask[{last}];" if masked else ""}
         {" ".join(f"index{k} += by{k}.stride[{last}];" for k in arrays.indices)}
       }}
-      for (P_index c = 0; c < some && !is_direct; ++c) {{
+      for (P_index c = 0; c < batch && !is_direct; ++c) {{
         if (!from_each[c]) continue;
         *(P_item *)to_each[c] = *(const P_item *)from_each[c];
         if (is_dense && words > 1)
@@ -326,8 +331,8 @@ def _run(ndim: int, run: int, arrays: _Arrays, counted: Sequence[int], simple: s
 def check_source(dtype: DType, threads: int, count: int, polled: bool) -> str:
     """Return the text of a kernel ``check`` that reports an index out of range.
 
-    Each of the `threads` of a block checks `count` indices. If `polled`, the kernel always reports,
-    and leaves the verdict to the launches that follow.
+    A block has `threads` threads, each of which checks `count` indices. If `polled` is True, the
+    kernel always reports, and stores the verdict for later launches.
     """
     begin = "__shared__ P_word wrong; if (threadIdx.x == 0) wrong = 0; __syncthreads();"
     end = "__syncthreads(); if (threadIdx.x == 0) P_conclude(checks, wrong, report);"
@@ -353,11 +358,11 @@ check(const {Element(dtype).stored} *index, long long size, long long offset, lo
 
 
 def join_source(count: int, word: int, in_thread: int) -> str:
-    """Return the text of a kernel ``join`` that makes rows of runs of `count` arrays.
+    """Return the text of a kernel ``join`` that concatenates rows of `count` arrays.
 
-    A run is a number of words, of `word` bytes each; the loop's `end` holds the ends of the runs in
-    a row. If `in_thread` is not 0, every run is one word, and a thread makes so many rows with
-    vector accesses.
+    A row of the result is a run of words from each array. A word has `word` bytes, and ``loop.end``
+    has the end of each run in the row. If `in_thread` is not 0, a run is one word, and a thread
+    writes `in_thread` rows with vector accesses.
     """
     item = WORDS.get(word, "P_word16")
     pointers = ", ".join(f"const {item} *from{k}" for k in range(count))
@@ -367,7 +372,7 @@ def join_source(count: int, word: int, in_thread: int) -> str:
         for begin in [f"loop.end[{k - 1}]" if k else "0"]
     )
     if in_thread:
-        return _joined_in_turn(count, word, in_thread, item, pointers)
+        return _join_words_source(count, word, in_thread, item, pointers)
     return f"""{HEAD}
 struct P_loop {{ unsigned size, end[{count}]; }};
 extern "C" __global__ void join(P_loop loop, {item} *to, {pointers}) {{
@@ -379,11 +384,12 @@ extern "C" __global__ void join(P_loop loop, {item} *to, {pointers}) {{
 """
 
 
-def _joined_in_turn(count: int, word: int, in_thread: int, item: str, pointers: str) -> str:
+def _join_words_source(count: int, word: int, in_thread: int, item: str, pointers: str) -> str:
+    """Return the text of ``join`` for runs of one word, of `in_thread` rows per thread."""
     words = in_thread * count
     is_one = in_thread > 1 and words * word <= 16 and words & (words - 1) == 0
     in_vector = words if is_one else in_thread
-    takes = "\n".join(
+    copies = "\n".join(
         f"""    {{
       const P_in in = *(const P_in *)(from{k} + i);
       #pragma unroll
@@ -401,7 +407,7 @@ extern "C" __global__ void join(long long rows, P_item *to, {pointers}) {{
   const long long i = ((long long)blockIdx.x * blockDim.x + threadIdx.x) * {in_thread};
   if (i + {in_thread} <= rows) {{
     P_out out[{words // in_vector}];
-{takes}
+{copies}
     #pragma unroll
     for (int v = 0; v < {words // in_vector}; ++v) ((P_out *)(to + i * {count}))[v] = out[v];
   }} else {{

@@ -1,4 +1,5 @@
-// CUDA's atomic functions. As on a GPU, they return the old value and order no other memory access.
+// CUDA's atomic functions. As on a GPU, they return the old value, and do not order other memory
+// accesses.
 #pragma once
 
 #include "qualifiers.h"
@@ -6,7 +7,7 @@
 namespace PyGPU {
 namespace host {
 
-// A parameter of this type is not deduced, so that atomicAdd(&a_double, 1) adds a double.
+// Type of parameters from which T is not deduced, so that atomicAdd(&a_double, 1) adds a double.
 template <class T>
 struct Same {
   using type = T;

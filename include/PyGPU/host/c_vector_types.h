@@ -1,5 +1,5 @@
-// CUDA's vector types for sources of C beside those of the `host` target. vector_types.h has them
-// for C++; their layouts are the same.
+// CUDA's vector types in C, for C sources of programs that use the `host` target. C++ sources get
+// the types from cuda_on_host.h, with the same layout.
 #pragma once
 
 #ifndef __align__
@@ -38,7 +38,7 @@ PYGPU_VECTORS(float, float, 8, 16);
 PYGPU_VECTORS(double, double, 16, 16);
 #undef PYGPU_VECTORS
 
-// Without constructors, the members have no defaults.
+// C has no constructors: unlike in C++, the members do not default to 1.
 typedef struct dim3 {
   unsigned x, y, z;
 } dim3;

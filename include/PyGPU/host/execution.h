@@ -37,9 +37,9 @@ struct Wait {
   const void* value;
   void* result;
   unsigned argument;
-  // Results: the number of threads that arrived, and the number whose predicate was true. For warps
-  // both are lane masks.
-  unsigned long long came, held;
+  // Results: the number of threads that arrived, and the number of true predicates among them. For
+  // lanes of a warp, both are lane masks.
+  unsigned long long arrived, true_votes;
   const struct CallChain* chain = nullptr;  // call chain of a lockstep access
 };
 
@@ -62,11 +62,12 @@ extern "C" {
 __attribute__((visibility("default"))) void PyGPU_host_barrier(int line);
 __attribute__((visibility("default"))) void PyGPU_host_wait(PyGPU::host::Wait* wait);
 __attribute__((visibility("default"))) void PyGPU_host_yield();
-// Functions for code whose warps run in lockstep (lockstep.h). `place` is the code position of the
-// running thread, `frame` its function's frame; all functions keep frame pointers.
+// Functions for code whose warps run in lockstep (lockstep.h). `position` is the code position of
+// the running thread, `frame` the frame of its function. All functions keep frame pointers.
 //
 // Wait for the warp's other lanes before an access to volatile memory at `address`.
-__attribute__((visibility("default"))) void PyGPU_host_meet(const void* address, const void* place,
+__attribute__((visibility("default"))) void PyGPU_host_meet(const void* address,
+                                                            const void* position,
                                                             const void* frame);
 // Record that the caller begins a basic block.
 __attribute__((visibility("default"))) void PyGPU_host_begin_block();
@@ -90,7 +91,7 @@ inline dim3 PyGPU_grid_dim() { return dim3(PyGPU::host::value(PyGPU_host_thread.
 #else
 // A source that declares such names itself (`dim3 blockDim(256);`) needs variables, as in CUDA: its
 // own declarations hide them. The symbols are members of PyGPU_host_thread (src/host/fiber.cpp).
-// The compiler does not know that, so it must read them again for each thread.
+// This is hidden from the compiler, so a memory clobber makes it read them again for each thread.
 #define PYGPU_INDEX(type, name, symbol)     \
   extern __thread type name __asm__(symbol) \
       __attribute__((tls_model("initial-exec"), visibility("default")))
@@ -199,14 +200,14 @@ using PyGPU_DynamicShared = PyGPU::host::DynamicShared<T>;
 
 inline void __syncthreads(int line = __builtin_LINE()) { PyGPU_host_barrier(line); }
 inline int __syncthreads_count(int predicate, int line = __builtin_LINE()) {
-  return int(PyGPU::host::block_wait("__syncthreads_count", line, predicate != 0).held);
+  return int(PyGPU::host::block_wait("__syncthreads_count", line, predicate != 0).true_votes);
 }
 inline int __syncthreads_and(int predicate, int line = __builtin_LINE()) {
   const PyGPU::host::Wait all = PyGPU::host::block_wait("__syncthreads_and", line, predicate != 0);
-  return all.held == all.came;
+  return all.true_votes == all.arrived;
 }
 inline int __syncthreads_or(int predicate, int line = __builtin_LINE()) {
-  return PyGPU::host::block_wait("__syncthreads_or", line, predicate != 0).held != 0;
+  return PyGPU::host::block_wait("__syncthreads_or", line, predicate != 0).true_votes != 0;
 }
 
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }

@@ -1,4 +1,4 @@
-// Formats of 16-bit floating-point numbers, and rounding to them.
+// Conversions between float or double and the 16-bit floating-point formats binary16 and bfloat16.
 #pragma once
 
 #include <cmath>
@@ -9,8 +9,8 @@
 namespace PyGPU {
 namespace host {
 
-// IEEE binary16. Converted by arithmetic that compilers vectorize; they often do not vectorize
-// conversions of _Float16.
+// IEEE binary16. The conversions use integer and float arithmetic, because compilers vectorize it
+// but often do not vectorize conversions of _Float16.
 struct Half {
   static float widen(unsigned short h) {
     const unsigned size = h & 0x7fffu, sign = (h & 0x8000u) << 16;
@@ -22,7 +22,8 @@ struct Half {
   static unsigned short narrow(float x) {
     const unsigned word = bits<unsigned>(x), sign = word >> 16 & 0x8000u, size = word & 0x7fffffffu;
     const unsigned usual = (size + 0xfffu + (size >> 13 & 1) - 0x38000000u) >> 13;
-    // Numbers below 2^-14 are multiples of 2^-24: adding 1/2 rounds them to such a multiple.
+    // A result below 2^-14 must be a multiple of 2^-24. Adding 1/2 rounds it to such a multiple: in
+    // [1/2, 1), floats are 2^-24 apart.
     const unsigned small = bits<unsigned>(bits<float>(size) + 0.5f) - 0x3f000000u;
     const unsigned finite = size < 0x38800000u ? small : usual;
     const unsigned number = size < 0x477ff000u ? finite : 0x7c00u;
@@ -30,7 +31,7 @@ struct Half {
     return static_cast<unsigned short>(sign | result);
   }
 };
-// bfloat16: the upper half of a float.
+// bfloat16: the upper 16 bits of a float.
 struct Bfloat16 {
   static float widen(unsigned short upper) { return bits<float>(unsigned(upper) << 16); }
   static unsigned short narrow(float x) {
@@ -39,8 +40,9 @@ struct Bfloat16 {
   }
 };
 
-// Rounding to fewer bits in two steps needs "round to odd" in the first step: if bits are lost, the
-// last remaining bit is set. The second rounding then knows on which side the exact number was.
+// A rounding in two steps, the second to fewer bits, must round to odd in its first step: an
+// inexact result becomes the neighboring number whose last bit is 1. The two steps then give the
+// same result as one rounding of the exact value.
 template <class Integer>
 inline double integer_to_odd(Integer x) {
   using Wide = typename std::conditional<std::is_unsigned<Integer>::value, unsigned long long,
@@ -63,7 +65,8 @@ inline float double_to_odd(double x) {
   return double(near) < x || double(near) > x ? bits<float>(below | 1) : near;
 }
 
-// Rounding to nearest, towards zero, up and down.
+// Rounding to a 16-bit format. As in CUDA's names, rn rounds to nearest, rz towards zero, ru up, rd
+// down.
 template <class Format>
 inline unsigned short nearest(double x) {
   return Format::narrow(double_to_odd(x));

@@ -81,7 +81,7 @@ inline T reduce(const char* name, int line, unsigned long long mask, T value, Fo
 // Return a mask of the lanes whose value has the same bytes as this thread's.
 template <class T>
 inline unsigned long long match(const char* name, int line, unsigned long long mask, T value,
-                                unsigned long long* came) {
+                                unsigned long long* arrived) {
   unsigned long long same = 0;
   const Wait wait = wait_for(
       name, line, Wait::lanes, mask, false,
@@ -93,7 +93,7 @@ inline unsigned long long match(const char* name, int line, unsigned long long m
         std::memcpy(self.result, &equal, sizeof equal);
       },
       &value, &same);
-  *came = wait.came;
+  *arrived = wait.arrived;
   return same;
 }
 
@@ -135,31 +135,33 @@ PYGPU_SHUFFLE(__shfl_xor, exchange, int)
         PyGPU::host::wait_for(#name, line, PyGPU::host::Wait::converged, 0, predicate != 0);       \
     return Result(expression);                                                                     \
   }
-PYGPU_VOTE(__ballot, PyGPU::host::LaneMask, PyGPU::host::lane_mask(vote.held))
-PYGPU_VOTE(__any, int, vote.held != 0)
-PYGPU_VOTE(__all, int, vote.held == vote.came)
-PYGPU_VOTE(__uni, int, vote.held == vote.came || vote.held == 0)
+PYGPU_VOTE(__ballot, PyGPU::host::LaneMask, PyGPU::host::lane_mask(vote.true_votes))
+PYGPU_VOTE(__any, int, vote.true_votes != 0)
+PYGPU_VOTE(__all, int, vote.true_votes == vote.arrived)
+PYGPU_VOTE(__uni, int, vote.true_votes == vote.arrived || vote.true_votes == 0)
 #undef PYGPU_VOTE
 
 inline PyGPU::host::LaneMask __activemask(int line = __builtin_LINE()) {
   using PyGPU::host::Wait;
   return PyGPU::host::lane_mask(
-      PyGPU::host::wait_for("__activemask", line, Wait::converged, 0).came);
+      PyGPU::host::wait_for("__activemask", line, Wait::converged, 0).arrived);
 }
 
 template <class T>
 inline PyGPU::host::LaneMask __match_any_sync(unsigned long long mask, T value,
                                               int line = __builtin_LINE()) {
-  unsigned long long came;
-  return PyGPU::host::lane_mask(PyGPU::host::match("__match_any_sync", line, mask, value, &came));
+  unsigned long long arrived;
+  return PyGPU::host::lane_mask(
+      PyGPU::host::match("__match_any_sync", line, mask, value, &arrived));
 }
 template <class T>
 inline PyGPU::host::LaneMask __match_all_sync(unsigned long long mask, T value, int* all,
                                               int line = __builtin_LINE()) {
-  unsigned long long came;
-  const unsigned long long same = PyGPU::host::match("__match_all_sync", line, mask, value, &came);
-  *all = same == came;
-  return PyGPU::host::lane_mask(*all ? came : 0);
+  unsigned long long arrived;
+  const unsigned long long same =
+      PyGPU::host::match("__match_all_sync", line, mask, value, &arrived);
+  *all = same == arrived;
+  return PyGPU::host::lane_mask(*all ? arrived : 0);
 }
 
 #define PYGPU_REDUCE(name, expression)                                                             \

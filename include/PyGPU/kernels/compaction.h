@@ -1,9 +1,11 @@
-// Compaction by warps: packing indices or items at the true elements of a mask, and the reverse.
+// Compaction of a mask by warps. The kernels pack the indices of the true elements, or the items at
+// the true elements, into a contiguous array. The reverse kernel unpacks items to the true
+// elements.
 //
-// A warp processes a chunk of the mask. The first kernel counts the true elements of each chunk.
-// Its last block, or a scan, converts the counts to the positions at which the chunks start in the
-// packed array. The other kernels write to the packed array, or read from it, starting there.
-// PyGPU/_kernels/text/compaction.py writes the kernels.
+// A warp processes one chunk of the mask. The first kernel counts the true elements of each chunk.
+// Its last block, or a scan, converts the counts to offsets: a chunk's offset is the position of
+// its first true element in the packed array. PyGPU/_kernels/text/compaction.py generates the
+// kernels.
 #pragma once
 
 #include <PyGPU/kernels/last_block.h>
@@ -13,7 +15,8 @@
 namespace PyGPU {
 namespace kernels {
 
-// Lanes of a warp, threads of a block, and elements of a chunk, a multiple of `round`.
+// Sizes: lanes of a warp, threads of a block, elements of a chunk. In a round, each lane of a warp
+// processes 16 elements; a chunk must have a multiple of `round` elements.
 template <int warp_, int threads_, int chunk_>
 struct Chunks {
   static constexpr int warp = warp_, threads = threads_, chunk = chunk_;
@@ -21,31 +24,32 @@ struct Chunks {
   static constexpr unsigned long long lanes = P_all_lanes(warp);
 
   __device__ static int lane() { return threadIdx.x % warp; }
-  __device__ static long long own() { return (long long)blockIdx.x * warps + threadIdx.x / warp; }
+  // Return the index of the calling warp's chunk.
+  __device__ static long long index() { return (long long)blockIdx.x * warps + threadIdx.x / warp; }
 };
 
-// Store the number of true elements of each chunk, and 0 after the last one.
+// Store the number of true elements of each chunk in `counts`, and 0 after the last chunk.
 template <class Chunks>
 __device__ inline void count_true(long long n, const unsigned char* mask, long long* counts) {
   constexpr int warp = Chunks::warp;
   const int lane = Chunks::lane();
-  const long long own = Chunks::own(), base = own * Chunks::chunk + 16 * lane;
+  const long long chunk = Chunks::index(), base = chunk * Chunks::chunk + 16 * lane;
   unsigned count = 0;
-  if (own * Chunks::chunk < n) {
+  if (chunk * Chunks::chunk < n) {
 #pragma unroll
     for (int i = 0; i < Chunks::chunk; i += Chunks::round)
       count += __popc(true_of_16(mask, n, base + i));
   }
   for (int distance = warp / 2; distance > 0; distance /= 2)
     count += __shfl_down_sync(Chunks::lanes, count, distance, warp);
-  if (lane == 0 && base < n) {  // the chunk's, as lane is 0
-    counts[own] = count;
-    if (base + Chunks::chunk >= n) counts[own + 1] = 0;
+  if (lane == 0 && base < n) {  // lane 0 has the sum of all lanes
+    counts[chunk] = count;
+    if (base + Chunks::chunk >= n) counts[chunk + 1] = 0;
   }
 }
 
-// Replace the counts of `number` chunks by the positions at which the chunks start, by the threads
-// of one block, which take 16 counts at a time. Store the total of all counts in `report`.
+// Replace the counts of `number` chunks by their offsets. The threads of one block do so, each for
+// 16 counts at a time. Store the sum of all counts in `report`.
 template <class Chunks>
 __device__ inline void sum_counts(long long* counts, long long number, long long* totals,
                                   volatile long long* report) {
@@ -53,31 +57,31 @@ __device__ inline void sum_counts(long long* counts, long long number, long long
   const int lane = Chunks::lane();
   long long done = 0;
   for (long long first = 0; first < number; first += each * Chunks::threads) {
-    const long long own = first + each * threadIdx.x;
+    const long long begin = first + each * threadIdx.x;
     long long count[each], sum = 0;
 #pragma unroll
     for (int k = 0; k < each; ++k) {
-      count[k] = own + k < number ? counts[own + k] : 0;
+      count[k] = begin + k < number ? counts[begin + k] : 0;
       sum += count[k];
     }
     const long long end = P_sum_to_lane<warp>(sum);
     if (lane == warp - 1) totals[threadIdx.x / warp] = end;
     __syncthreads();
-    long long at = P_sum_before_warp<warp, Chunks::warps>(totals, done) + end - sum;
+    long long offset = P_sum_before_warp<warp, Chunks::warps>(totals, done) + end - sum;
     if (threadIdx.x == 0 && first + each * Chunks::threads >= number) *report = done;
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < each; ++k) {
-      if (own + k < number) counts[own + k] = at;
-      at += count[k];
+      if (begin + k < number) counts[begin + k] = offset;
+      offset += count[k];
     }
   }
 }
 
-// Count as count_true does; the last block converts the counts to positions.
+// Count the true elements as count_true does. The last block then converts the counts to offsets.
 template <class Chunks>
-__device__ inline void place_true(long long n, const unsigned char* mask, long long* counts,
-                                  unsigned* done, volatile long long* report) {
+__device__ inline void compute_offsets(long long n, const unsigned char* mask, long long* counts,
+                                       unsigned* done, volatile long long* report) {
   __shared__ bool is_last;
   __shared__ long long totals[Chunks::warps];
   count_true<Chunks>(n, mask, counts);
@@ -85,43 +89,45 @@ __device__ inline void place_true(long long n, const unsigned char* mask, long l
     sum_counts<Chunks>(counts, (n - 1) / Chunks::chunk + 1, totals, report);
 }
 
-// Copy between the packed array and the true elements: load(packed, at, place) returns an Item, and
-// store(packed, at, place, item) stores it. `place` is an element's index in the whole array,
-// `packed + at` its position in the packed array. A thread overlaps the loads of several elements.
+// Call `load` and `store` for each true element, with its index in the mask and with `packed + at`,
+// its position in the packed array. load(packed, at, index) returns an Item, which
+// store(packed, at, index, item) stores. A thread starts the loads of `batch` elements before it
+// stores them, so that the loads overlap.
 template <class Chunks, class Item, class Packed, class Load, class Store>
 __device__ inline void copy_true(long long n, const unsigned char* mask, const long long* offsets,
                                  Packed* packed, Load load, Store store) {
   constexpr int warp = Chunks::warp, round = Chunks::round, rounds = Chunks::chunk / round;
-  constexpr int several = 8;
-  __shared__ unsigned short chosen[Chunks::threads * 16];
+  constexpr int batch = 8;
+  __shared__ unsigned short selected[Chunks::threads * 16];
   const int lane = Chunks::lane();
-  unsigned short* const mine = chosen + threadIdx.x / warp * round;
-  const long long own = Chunks::own(), base = own * Chunks::chunk;
+  // Positions of the true elements of this warp's round.
+  unsigned short* const of_warp = selected + threadIdx.x / warp * round;
+  const long long chunk = Chunks::index(), base = chunk * Chunks::chunk;
   if (base >= n) return;
   unsigned bits[rounds];
 #pragma unroll
   for (int i = 0; i < rounds; ++i) bits[i] = true_of_16(mask, n, base + i * round + 16 * lane);
-  packed += offsets[own];
+  packed += offsets[chunk];
 #pragma unroll
   for (int i = 0; i < rounds; ++i) {
     const int count = __popc(bits[i]), end = P_sum_to_lane<warp>(count);
     const int total = __shfl_sync(Chunks::lanes, end, warp - 1, warp);
     for (int at = end - count; at < end; ++at, bits[i] &= bits[i] - 1)
-      mine[at] = (unsigned short)(16 * lane + __ffs(int(bits[i])) - 1);
+      of_warp[at] = (unsigned short)(16 * lane + __ffs(int(bits[i])) - 1);
     __syncwarp(Chunks::lanes);
-    for (int next = lane; next < total; next += several * warp) {
-      Item items[several];
+    for (int next = lane; next < total; next += batch * warp) {
+      Item items[batch];
 #pragma unroll
-      for (int k = 0; k < several; ++k) {
+      for (int k = 0; k < batch; ++k) {
         const int at = next + k * warp;
         if (at >= total) break;
-        items[k] = load(packed, at, base + i * round + mine[at]);
+        items[k] = load(packed, at, base + i * round + of_warp[at]);
       }
 #pragma unroll
-      for (int k = 0; k < several; ++k) {
+      for (int k = 0; k < batch; ++k) {
         const int at = next + k * warp;
         if (at >= total) break;
-        store(packed, at, base + i * round + mine[at], items[k]);
+        store(packed, at, base + i * round + of_warp[at], items[k]);
       }
     }
     __syncwarp(Chunks::lanes);
@@ -129,29 +135,31 @@ __device__ inline void copy_true(long long n, const unsigned char* mask, const l
   }
 }
 
-// Write the indices of the true elements.
+// Write the indices of the true elements to the packed array.
 template <class Chunks, class Index>
 __device__ inline void write_true(long long n, const unsigned char* mask, const long long* offsets,
                                   Index* packed) {
   copy_true<Chunks, Index>(
-      n, mask, offsets, packed, [](Index*, int, long long place) { return Index(place); },
+      n, mask, offsets, packed, [](Index*, int, long long index) { return Index(index); },
       [](Index* to, int at, long long, Index index) { to[at] = index; });
 }
-// Pack the items at the true elements.
+
+// Copy the items at the true elements to the packed array.
 template <class Chunks, class Item>
 __device__ inline void select_true(long long n, const unsigned char* mask, const long long* offsets,
-                                   const Item* whole, Item* packed) {
+                                   const Item* items, Item* packed) {
   copy_true<Chunks, Item>(
-      n, mask, offsets, packed, [whole](Item*, int, long long place) { return whole[place]; },
+      n, mask, offsets, packed, [items](Item*, int, long long index) { return items[index]; },
       [](Item* to, int at, long long, const Item& item) { to[at] = item; });
 }
-// Unpack items to the true elements.
+
+// Copy the packed array to the items at the true elements.
 template <class Chunks, class Item>
 __device__ inline void assign_true(long long n, const unsigned char* mask, const long long* offsets,
-                                   Item* whole, const Item* packed) {
+                                   Item* items, const Item* packed) {
   copy_true<Chunks, Item>(
       n, mask, offsets, packed, [](const Item* from, int at, long long) { return from[at]; },
-      [whole](const Item*, int, long long place, const Item& item) { whole[place] = item; });
+      [items](const Item*, int, long long index, const Item& item) { items[index] = item; });
 }
 
 }  // namespace kernels

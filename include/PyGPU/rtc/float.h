@@ -1,7 +1,8 @@
-// Properties of float and double (IEEE 754); on a GPU long double is a double.
+// <float.h> for run-time compilers: limits of float and double (IEEE 754). On a GPU, long double
+// has the format of double.
 #pragma once
 
-#ifndef DECIMAL_DIG  // libcu++'s <cuda/std/cfloat> defines them as well, since CCCL 3.3
+#ifndef DECIMAL_DIG  // since CCCL 3.3, libcu++'s <cuda/std/cfloat> defines these macros as well
 #define FLT_RADIX 2
 #define FLT_ROUNDS 1
 #define FLT_EVAL_METHOD 0

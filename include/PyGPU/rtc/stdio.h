@@ -1,4 +1,5 @@
-// EOF; printf is built into the compiler, and a GPU has no files.
+// <stdio.h> for run-time compilers: EOF and BUFSIZ. The compiler has printf built in. Files do not
+// exist on a GPU.
 #pragma once
 
 #include "stddef.h"

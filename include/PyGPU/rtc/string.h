@@ -1,4 +1,4 @@
-// Memory and string functions that run-time compilers lack; memcpy and memset are built in.
+// <string.h> for run-time compilers, which have only memcpy and memset built in.
 #pragma once
 
 #include "stddef.h"

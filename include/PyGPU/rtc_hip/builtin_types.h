@@ -1,2 +1,2 @@
-// <builtin_types.h> for AMD: HIP has these types without an include.
+// <builtin_types.h> for HIPRTC, which has these types without an include.
 #pragma once

@@ -1,4 +1,4 @@
-// CUDA's header of this name: complex numbers as pairs.
+// <cuComplex.h> for HIPRTC: complex numbers as pairs.
 #pragma once
 
 // CUDA multiplies both parts by one reciprocal, and so divides only once.

@@ -1,4 +1,4 @@
-// CUDA's intrinsics of several integers in a word, for the device: before texts that name one.
+// SIMD and DPX intrinsics of CUDA, for HIPRTC. Included before sources that use one of them.
 #pragma once
 
 #pragma clang force_cuda_host_device begin

@@ -1,4 +1,5 @@
-// CUDA's names of texture and surface objects, and its reads of surfaces, which return the element.
+// Texture and surface objects under CUDA's names, for HIPRTC. As in CUDA, reads of surfaces can
+// return the element.
 #pragma once
 
 typedef hipTextureObject_t cudaTextureObject_t;
@@ -13,7 +14,8 @@ enum cudaTextureReadMode {
   cudaReadModeNormalizedFloat = hipReadModeNormalizedFloat
 };
 
-// Variables of such a class are the device's without __device__ (device/texture_references.h).
+// Variables of a class with this attribute are device variables also without __device__
+// (device/texture_references.h).
 #define PYGPU_REFERENCE(kind) __attribute__((device_builtin_##kind##_type))
 
 #if defined(__HIP_NO_IMAGE_SUPPORT) || defined(__gfx942__) || defined(__gfx950__) || \
@@ -22,7 +24,8 @@ enum cudaTextureReadMode {
 #endif
 
 #if defined(PYGPU_LACKS_IMAGES)
-// The GPU has no instructions for images: each call is an error that says so.
+// The GPU has no instructions for textures and surfaces: a call of these functions does not
+// compile.
 extern "C++" {
 template <class P_T = float, class... P_Arguments>
 __device__ __attribute__((unavailable("this GPU has no textures and no surfaces"))) P_T
@@ -66,10 +69,10 @@ PyGPU_no_images(P_Arguments...);
 #define surfCubemapLayeredread PyGPU_no_images
 #define surfCubemapLayeredwrite PyGPU_no_images
 #else
-// From HIP 5.7 on, most functions of surfaces have no parameter for the boundary mode (zero). These
-// overloads accept one and ignore it. Whether HIP's own function has one is asked in the
-// initializer of a __device__ variable: newer compilers resolve calls in other initializers as the
-// host's.
+// From HIP 5.7 on, most surface functions have no parameter for the boundary mode, which is zero.
+// The following overloads accept a mode and ignore it. They exist only if HIP's own function has no
+// such parameter. The initializer of a __device__ variable tests this: in other initializers, newer
+// compilers resolve calls to host functions.
 extern "C++" {
 #define PYGPU_UNPACK(...) __VA_ARGS__
 #define PYGPU_WITH_MODE(name, Value, sample, coordinates, places, zeros)                         \
@@ -123,8 +126,9 @@ PYGPU_SURFACE(surf2DLayered, (int P_x, int P_y, int P_layer), (P_x, P_y, P_layer
 #undef PYGPU_UNPACK
 }
 
-// The GPU has no instructions for these. AMD's compiler ends the process where one is asked for;
-// a name that nothing has is an error that says why.
+// gfx90a has no instructions for these functions, and AMD's compiler ends the process at a call.
+// The macros replace the call by an undeclared name, which is a compile error and states the
+// reason.
 #if defined(__gfx90a__)
 #define PYGPU_LACKS_EXTENDED_IMAGES
 #define tex2Dgather gfx90a_has_no_tex2Dgather

@@ -43,15 +43,15 @@ class Layout {
   bool f_contiguous() const { return contiguous(Order::f); }
   bool contiguous() const { return c_contiguous() || f_contiguous(); }
 
-  // Return the extent: the bytes from the lowest to the end of the highest element, relative to the
-  // first element.
+  // Return the extent in bytes: the offsets of the lowest element and of the end of the highest
+  // element, relative to the first element.
   std::pair<Index, Index> extent() const;
 
   View index(const std::vector<IndexItem>& items) const;
 
-  // The same elements in another shape, read and placed in this order as NumPy's reshape does. One
-  // length may be -1. `reshape_view` returns nothing, and `reshape` throws std::runtime_error,
-  // where the elements would have to be copied.
+  // Return the layout of the same elements in another shape. As in NumPy's reshape, `order` is the
+  // order in which elements are read and written, and one length may be -1. If the elements must be
+  // copied, `reshape_view` returns nothing, and `reshape` throws std::runtime_error.
   std::optional<Layout> reshape_view(Axes shape, Order order) const;
   Layout reshape(const Axes& shape, Order order) const;
   // Reinterpret the bytes as items of another size; the length of the axis of smallest stride
@@ -69,12 +69,12 @@ class Layout {
   // dense_layout is dense: one linear copy moves all its elements.
   View dense_layout() const;
   bool dense() const;
-  // Return whether each element is equally far from the first in both layouts, which have one
-  // shape.
+  // Return true if each element has the same offset from the first element in both layouts. The
+  // layouts must have the same shape.
   bool same_strides(const Layout& other) const;
 
-  // Layout of the same elements with as few axes as possible: falling positive strides, adjacent
-  // axes merged. A dense array has one axis.
+  // Layout of the same elements with as few axes as possible: positive strides in decreasing order,
+  // with adjacent axes merged. A dense array has one axis.
   View canonical() const;
 
  private:

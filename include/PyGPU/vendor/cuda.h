@@ -32,7 +32,7 @@ inline cudaError_t cudaMemPrefetchAsync(const void* address, size_t nbytes, int 
 #endif
 
 namespace PyGPU {
-// Return the compiler's name of the device.
+// Return the name of the device's architecture for compilers.
 inline std::string architecture_name(const cudaDeviceProp& properties) {
   return "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
 }

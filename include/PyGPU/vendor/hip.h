@@ -23,7 +23,7 @@
 #define PYGPU_LAUNCH(kernel, grid, block, shared, stream) kernel<<<grid, block, shared, stream>>>
 #define PYGPU_DYNAMIC_SHARED(type, name) HIP_DYNAMIC_SHARED(type, name)
 
-// Constants: the same word after the prefix.
+// Constants whose names in CUDA and HIP differ only in the prefix.
 // clang-format off
 #define PYGPU_HIP_CONSTANTS(X)                                                                    \
   X(MemAllocationTypePinned) X(MemLocationTypeDevice) X(MemAccessFlagsProtNone)                   \
@@ -42,7 +42,8 @@
 PYGPU_HIP_CONSTANTS(PYGPU_SAME)
 #undef PYGPU_SAME
 
-// Types, as macros because `enum cudaMemcpyKind` is one as well, and functions.
+// Types and functions whose names differ only in the prefix. Types are macros, because
+// `enum cudaMemcpyKind` must be a valid type too.
 #define cudaStream_t hipStream_t
 #define cudaEvent_t hipEvent_t
 #define cudaMemPool_t hipMemPool_t
@@ -128,7 +129,7 @@ PYGPU_HIP_CONSTANTS(PYGPU_SAME)
 #define cudaIpcGetEventHandle hipIpcGetEventHandle
 #define cudaIpcOpenEventHandle hipIpcOpenEventHandle
 
-// CUDA names of types, constants and calls that HIP has under another name.
+// Types, constants and functions that have other names in HIP.
 #define cudaError_t hipError_t
 #define cudaDeviceProp hipDeviceProp_t
 #define cudaFuncCache hipFuncCache_t
@@ -139,7 +140,7 @@ PYGPU_HIP_CONSTANTS(PYGPU_SAME)
 #define cudaHostAlloc hipHostMalloc
 #define cudaFreeHost hipHostFree
 
-// HIP's error numbers are CUDA's.
+// Error codes have the same numbers in CUDA and HIP.
 #define PYGPU_CONSTANT(name, number) constexpr hipError_t name = static_cast<hipError_t>(number);
 PYGPU_CUDA_ERRORS(PYGPU_CONSTANT)
 #undef PYGPU_CONSTANT
@@ -151,7 +152,8 @@ PYGPU_CUDA_ERRORS(PYGPU_CONSTANT)
 constexpr unsigned cudaHostRegisterReadOnly = 8;
 constexpr unsigned cudaIpcMemLazyEnablePeerAccess = 1;
 
-// Attributes keep CUDA's numbers and are translated; one that HIP lacks is an error.
+// Attributes have CUDA's numbers, which calls translate to HIP's. An attribute that HIP lacks gives
+// an error.
 #define PYGPU_ENUMERATOR(name, number) name = number,
 enum cudaDeviceAttr : int { PYGPU_CUDA_DEVICE_ATTRIBUTES(PYGPU_ENUMERATOR) };
 enum cudaDeviceP2PAttr : int { PYGPU_CUDA_P2P_ATTRIBUTES(PYGPU_ENUMERATOR) };
@@ -168,11 +170,11 @@ inline hipError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, i
 #undef PYGPU_TRANSLATE
     default: break;
   }
-  constexpr int most = 1000;  // CUDA's numbers are far below
-  return attribute > 0 && attribute < most ? cudaErrorNotSupported : cudaErrorInvalidValue;
+  constexpr int limit = 1000;  // greater than all of CUDA's attributes
+  return attribute > 0 && attribute < limit ? cudaErrorNotSupported : cudaErrorInvalidValue;
 }
 
-// HIP numbers the attributes of links from 0, CUDA from 1.
+// HIP numbers the peer-to-peer attributes from 0, CUDA from 1.
 static_assert(int(hipDevP2PAttrPerformanceRank) == cudaDevP2PAttrPerformanceRank - 1 &&
               int(hipDevP2PAttrAccessSupported) == cudaDevP2PAttrAccessSupported - 1 &&
               int(hipDevP2PAttrNativeAtomicSupported) == cudaDevP2PAttrNativeAtomicSupported - 1 &&
@@ -193,13 +195,14 @@ inline hipError_t cudaMallocHost(void** address, size_t nbytes) {
   return hipHostMalloc(address, nbytes, hipHostMallocDefault);
 }
 
-// The bit of read-only registration is that of hipExtHostRegisterCoarseGrained.
+// HIP gives the bit of cudaHostRegisterReadOnly another meaning: hipExtHostRegisterCoarseGrained.
 inline hipError_t cudaHostRegister(void* address, size_t nbytes, unsigned flags) {
   if (flags & cudaHostRegisterReadOnly) return cudaErrorNotSupported;
   return hipHostRegister(address, nbytes, flags);
 }
 
-// HIP's limits have CUDA's numbers, that of the stack also where HIP has no name for it.
+// Limits have the same numbers in CUDA and HIP. Older HIP has no name for the limit 0, the stack
+// size.
 using cudaLimit = hipLimit_t;
 static_assert(int(hipLimitPrintfFifoSize) == 1 && int(hipLimitMallocHeapSize) == 2);
 constexpr cudaLimit cudaLimitStackSize = static_cast<hipLimit_t>(0);
@@ -235,7 +238,7 @@ inline hipError_t cudaLaunchHostFunc(hipStream_t stream, hipHostFn_t function, v
   return hipLaunchHostFunc(stream, function, data);
 }
 
-// A pointer's kind under CUDA's numbers; HIP renumbered its own in ROCm 6.
+// Memory types with CUDA's numbers. HIP has others, which changed in ROCm 6.
 enum cudaMemoryType {
   cudaMemoryTypeUnregistered = 0,
   cudaMemoryTypeHost = 1,
@@ -252,7 +255,7 @@ struct cudaPointerAttributes {
 inline hipError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* address) {
   hipPointerAttribute_t found{};
   const hipError_t error = hipPointerGetAttributes(&found, address);
-  if (error == hipErrorInvalidValue) {  // HIP's answer for plain host memory
+  if (error == hipErrorInvalidValue) {  // plain host memory
     (void)hipGetLastError();
     *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, const_cast<void*>(address)};
     return hipSuccess;
@@ -276,20 +279,21 @@ inline hipError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, co
 }
 
 namespace PyGPU {
-// The compiler's name of the device: "gfx90a:sramecc+:xnack-" without its features.
+// Return the name of the device's architecture for compilers: "gfx90a" of
+// "gfx90a:sramecc+:xnack-".
 inline std::string architecture_name(const cudaDeviceProp& properties) {
   const std::string full = properties.gcnArchName;
   return full.substr(0, full.find(':'));
 }
 
-// The features behind that name, "sramecc+:xnack-".
+// Return the features of the device's architecture: "sramecc+:xnack-" of the name above.
 inline std::string architecture_features(const cudaDeviceProp& properties) {
   const std::string full = properties.gcnArchName;
   const std::size_t colon = full.find(':');
   return colon == std::string::npos ? "" : full.substr(colon + 1);
 }
 
-// The device's identity, 16 bytes.
+// Write the device's UUID, 16 bytes.
 inline cudaError_t device_uuid(char* bytes, int device) {
   hipUUID uuid{};
   const hipError_t error = hipDeviceGetUuid(&uuid, device);

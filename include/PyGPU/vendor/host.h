@@ -342,7 +342,7 @@ inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
 }
 
 namespace PyGPU {
-// Return the compiler's name of the device.
+// Return the name of the device's architecture for compilers.
 inline const char* architecture_name(const cudaDeviceProp&) { return "host"; }
 inline const char* architecture_features(const cudaDeviceProp&) { return ""; }
 

@@ -1,5 +1,5 @@
-// The error that the calling library's own copy of the runtime remembers. A library that nvcc links
-// has a copy of CUDA's runtime, whose errors no other library can read.
+// Last error of the calling library's own copy of the runtime. A library that nvcc links contains a
+// copy of CUDA's runtime, whose errors no other library can read.
 #pragma once
 
 #if defined(PYGPU_TARGET_HOST) || !(defined(__CUDACC__) || defined(PYGPU_TARGET_CUDA))

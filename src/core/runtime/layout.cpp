@@ -20,19 +20,19 @@ Index product(const Axes& shape) {
   return size;
 }
 
-// Return the first index and the number of elements of a slice, by Python's rules.
+// Return the first index and the length of a slice of an axis, by Python's rules.
 std::pair<Index, Index> resolve(const IndexItem& item, Index length) {
-  const bool down = item.step < 0;
+  const bool is_reversed = item.step < 0;
   auto clip = [&](Index value, Index low, Index high) {
     if (value < 0) value = value < -length ? low : value + length;
     return std::clamp(value, low, high);
   };
-  const Index low = down ? -1 : 0, high = down ? length - 1 : length;
-  const Index start = item.has_start ? clip(item.start, low, high) : (down ? high : low);
-  const Index stop = item.has_stop ? clip(item.stop, low, high) : (down ? low : high);
-  const Index distance = down ? start - stop : stop - start;
+  const Index low = is_reversed ? -1 : 0, high = is_reversed ? length - 1 : length;
+  const Index start = item.has_start ? clip(item.start, low, high) : (is_reversed ? high : low);
+  const Index stop = item.has_stop ? clip(item.stop, low, high) : (is_reversed ? low : high);
+  const Index distance = is_reversed ? start - stop : stop - start;
   if (distance <= 0) return {start, 0};
-  const std::uint64_t step = down ? 0 - std::uint64_t(item.step) : std::uint64_t(item.step);
+  const std::uint64_t step = is_reversed ? 0 - std::uint64_t(item.step) : std::uint64_t(item.step);
   return {start, Index((std::uint64_t(distance) - 1) / step) + 1};
 }
 
@@ -53,7 +53,7 @@ Layout::Layout(Axes shape, Axes strides, std::size_t itemsize)
 }
 
 void Layout::count() {
-  // Skip lengths of 0: they would make the product 0 and hide that the others are too large.
+  // Skip lengths of 0: a product of 0 would hide that other lengths are too large.
   Index bytes = std::max<Index>(Index(itemsize_), 1);
   for (Index length : shape_) {
     if (length < 0) invalid("shape " + shape_.text() + ": negative lengths are not allowed");
@@ -85,9 +85,9 @@ std::pair<Index, Index> Layout::extent() const {
         __builtin_add_overflow(end, reach, &end))
       invalid("strides " + strides_.text() + ": the array would span more than 2**61 bytes");
   }
-  // No memory is as large as a quarter of the range of Index, so the difference cannot overflow.
-  constexpr Index most = std::numeric_limits<Index>::max() / 2;
-  if (first < -most / 2 || last > most / 2 - Index(itemsize_))
+  // No memory has 2^61 bytes. With this limit, the difference of both offsets cannot overflow.
+  constexpr Index limit = std::numeric_limits<Index>::max() / 4;
+  if (first < -limit || last > limit - Index(itemsize_))
     invalid("strides " + strides_.text() + ": the array would span more than 2**61 bytes");
   return {first, last + Index(itemsize_)};
 }
@@ -160,22 +160,23 @@ std::optional<Layout> Layout::reshape_view(Axes shape, Order order) const {
       if (free_axis >= 0) invalid("can only specify one unknown dimension: " + shape.text());
       free_axis = axis;
     } else if (shape[axis] < 0 || __builtin_mul_overflow(known, shape[axis], &known)) {
-      invalid("shape " + shape.text() + " is not valid");
+      invalid("shape " + shape.text() + ": a length is negative or the size exceeds 2**63 - 1");
     }
   }
-  const std::string refusal =
+  const std::string mismatch =
       "cannot reshape array of size " + std::to_string(size_) + " into shape " + shape.text();
   if (free_axis >= 0) {
-    if (known == 0 || size_ % known != 0) invalid(refusal);
+    if (known == 0 || size_ % known != 0) invalid(mismatch);
     shape[free_axis] = size_ / known;
   } else if (known != size_) {
-    invalid(refusal);
+    invalid(mismatch);
   }
   if (shape == shape_) return *this;
   if (contiguous(order)) return Layout(shape, itemsize_, order);
-  // Runs of axes that have the same number of elements before and after, as in NumPy. Within a run,
-  // the old axes must be like one axis. In column-major order, the axes are taken from the last.
-  Axes old_shape, old_strides;  // the last axis in memory order last
+  // Find the shortest runs of old and of new axes that have the same number of elements, as NumPy
+  // does. The old axes of a run must be mergeable into one axis. In column-major order, axes are
+  // visited from the last to the first.
+  Axes old_shape, old_strides;  // in the order of visits, without axes of length 1
   const auto at = [&](int i, int count) { return order == Order::c ? i : count - 1 - i; };
   for (int i = 0; i < ndim(); ++i)
     if (const int axis = at(i, ndim()); shape_[axis] != 1) {
@@ -203,7 +204,7 @@ std::optional<Layout> Layout::reshape_view(Axes shape, Order order) const {
     first = last + 1;
     old_first = old_last + 1;
   }
-  for (; first < count; ++first)  // axes of length one
+  for (; first < count; ++first)  // axes of length 1
     strides[at(first, count)] = first ? strides[at(first - 1, count)] : Index(itemsize_);
   return Layout(shape, strides, itemsize_);
 }
@@ -211,20 +212,21 @@ std::optional<Layout> Layout::reshape_view(Axes shape, Order order) const {
 Layout Layout::reshape(const Axes& shape, Order order) const {
   if (const std::optional<Layout> view = reshape_view(shape, order)) return *view;
   throw std::runtime_error("a view of shape " + shape.text() +
-                           " does not exist: the elements would have to be copied");
+                           " does not exist: the elements must be copied");
 }
 
 Layout Layout::view(std::size_t itemsize) const {
   if (itemsize == itemsize_) return *this;
   if (itemsize == 0 || itemsize_ == 0)
-    invalid("a view needs items of at least one byte, before and after");
+    invalid("cannot view items of " + std::to_string(itemsize_) + " bytes as items of " +
+            std::to_string(itemsize) + " bytes: expected at least 1 byte");
   if (ndim() == 0) invalid("a 0-d array can be viewed only as a type of the same size");
   const auto is_contiguous = [&](int axis) {
     return strides_[axis] == Index(itemsize_) || shape_[axis] <= 1 || size_ == 0;
   };
   const auto bytes = [&](int axis) { return shape_[axis] * Index(itemsize_); };
-  // Use the last axis, as NumPy does, if possible; else the axis of smallest stride, along which an
-  // array in another order is contiguous.
+  // Use the last axis if possible, as NumPy does. Otherwise use the axis of smallest stride: an
+  // array in another order is contiguous along this axis.
   int axis = ndim() - 1;
   if (!c_contiguous() && (!is_contiguous(axis) || bytes(axis) % Index(itemsize) != 0))
     for (int i = ndim() - 1; i >= 0; --i)

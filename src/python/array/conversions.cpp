@@ -1,5 +1,5 @@
-// Conversions of a GPUArray's elements to Python's numbers and text. Each is an explicit call and
-// copies to the host.
+// Conversions of a GPUArray to Python's numbers, lists and text. Each copies elements to the host.
+// A GPUArray is never converted to a numpy.ndarray implicitly.
 #include "python/binders.h"
 #include "python/binding/hooks.h"
 #include "python/operations/copies.h"
@@ -16,25 +16,25 @@ py::object only_element(const GPUArray& array, const char* call) {
   return on_host(array).attr("item")();
 }
 
-// Return the number of an item in C order, given that number or an index for each axis.
-Index number_in_c_order(const Axes& place, const Axes& shape) {
-  const auto in_range = [&](Index index, Index length, const std::string& where) {
+// Convert a position to a flat index in C order. A position is a flat index or one index for each
+// axis; negative indices count from the end.
+Index flat_index(const Axes& position, const Axes& shape) {
+  const auto in_range = [&](Index index, Index length, const std::string& range) {
     if (index < -length || index >= length)
       throw py::index_error("item: index " + std::to_string(index) + " is out of bounds for " +
-                            where + " with size " + std::to_string(length));
+                            range + " with size " + std::to_string(length));
     return index < 0 ? index + length : index;
   };
-  Index size = 1, number = 0;
+  Index size = 1, flat = 0;
   for (Index length : shape) size *= length;
-  if (place.size() == 1) return in_range(place[0], size, "an array");
-  if (place.size() != shape.size())
-    throw py::value_error("item: expected a number, or one index for each of the " +
-                          std::to_string(shape.size()) + " axes, got " +
-                          std::to_string(place.size()));
+  if (position.size() == 1) return in_range(position[0], size, "an array");
+  if (position.size() != shape.size())
+    throw py::value_error("item: expected one flat index, or one index for each axis of shape " +
+                          shape.text() + ", got " + std::to_string(position.size()) + " indices");
   for (int axis = 0; axis < shape.size(); ++axis)
-    number =
-        number * shape[axis] + in_range(place[axis], shape[axis], "axis " + std::to_string(axis));
-  return number;
+    flat =
+        flat * shape[axis] + in_range(position[axis], shape[axis], "axis " + std::to_string(axis));
+  return flat;
 }
 
 py::object element_at(const py::object& self, const py::tuple& index) {
@@ -46,11 +46,11 @@ py::object element_at(const py::object& self, const py::tuple& index) {
                             " does not have exactly one element; pass an index, or use tolist()");
     return only_element(array, "item");
   }
-  Index number = number_in_c_order(
+  Index flat = flat_index(
       axes_of(index.size() == 1 ? py::object(index[0]) : py::object(index), "index"), shape);
   std::vector<IndexItem> items(std::size_t(shape.size()), {IndexItem::Kind::integer});
-  for (int axis = shape.size(); axis-- > 0; number /= shape[axis])
-    items[std::size_t(axis)].start = number % shape[axis];
+  for (int axis = shape.size(); axis-- > 0; flat /= shape[axis])
+    items[std::size_t(axis)].start = flat % shape[axis];
   const View view = array.layout().index(items);
   return only_element(view_of(self, view.layout, view.offset), "item");
 }
@@ -58,7 +58,7 @@ py::object element_at(const py::object& self, const py::tuple& index) {
 py::object as_index(const GPUArray& array) {
   const char kind = py::reinterpret_borrow<np::dtype>(array.dtype).kind();
   if (array.layout().ndim() != 0 || (kind != 'i' && kind != 'u'))
-    throw py::type_error("index: expected an integer array without axes, got a GPUArray of shape " +
+    throw py::type_error("index: expected a 0-d integer array, got a GPUArray of shape " +
                          array.layout().shape().text() + " and dtype " + text_of(array.dtype));
   return only_element(array, "index");
 }
@@ -66,12 +66,13 @@ py::object as_index(const GPUArray& array) {
 bool truth(const GPUArray& array) {
   if (array.layout().size() != 1)
     throw py::value_error("the truth value of an array with " +
-                          std::to_string(array.layout().size()) + " elements is ambiguous");
+                          std::to_string(array.layout().size()) +
+                          " elements is ambiguous; call .any() or .all()");
   return on_host(array).attr("__bool__")().cast<bool>();
 }
 
-// A repr that raises ends the worker of a multiprocessing.Pool whose result cannot be pickled, and
-// its parent waits forever. So a failed copy is described.
+// Describe a failed copy instead of raising. A multiprocessing.Pool calls repr() on results that it
+// cannot pickle: an exception there would end the worker, and the parent would wait forever.
 py::object representation(const py::object& self) {
   const auto& array = held<GPUArray>(self);
   py::object host;
@@ -86,10 +87,10 @@ py::object representation(const py::object& self) {
   return host.attr("__repr__")();
 }
 
-py::object formatted(const GPUArray& array, const py::str& how) {
-  if (py::len(how) == 0) return on_host(array).attr("__str__")();
+py::object formatted(const GPUArray& array, const py::str& format) {
+  if (py::len(format) == 0) return on_host(array).attr("__str__")();
   const py::object value = only_element(array, "format");
-  return py::reinterpret_steal<py::object>(PyObject_Format(value.ptr(), how.ptr()));
+  return py::reinterpret_steal<py::object>(PyObject_Format(value.ptr(), format.ptr()));
 }
 
 py::object rounded(const GPUArray& array, const py::object& digits) {
@@ -125,18 +126,19 @@ void bind_conversions(const py::object& c) {
       c, "__float__", [](const GPUArray& a) { return py::float_(only_element(a, "float")); },
       "Return the only element as a float.");
   method(c, "__complex__", &as_complex, "Return the only element as a complex number.");
-  method(c, "__index__", &as_index, "Return the element of an integer array without axes.");
+  method(c, "__index__", &as_index, "Return the element of a 0-d integer array as an int.");
   method(c, "__round__", &rounded, "Round the only element as Python's round() does.",
          {{"ndigits", py::none()}});
   method(c, "__format__", &formatted,
-         "Format the only element, or the whole array for an empty format.", {{"format_spec"}});
+         "Format the only element, or the whole array as str() does for an empty format_spec.",
+         {{"format_spec"}});
   method(
       c, "__str__", [](const GPUArray& a) { return on_host(a).attr("__str__")(); },
       "Copy the array to the host and return its text.");
   method(
       c, "__repr__", &representation,
-      "Copy the array to the host and return its representation. If the copy fails, the text says "
-      "why.");
+      "Copy the array to the host and return its representation. If the copy fails, describe the "
+      "array and the error.");
   method(c, "__array__", &refuse_conversion,
          "Raise TypeError: call get() to copy the array to the host.",
          {{"dtype", py::none()}, {"copy", py::none()}});
@@ -146,30 +148,30 @@ void bind_conversions(const py::object& c) {
 Parameters
 ----------
 *index : int
-    Nothing for the only element, one number in C order, or one index for each axis.
+    One flat index in C order, or one index for each axis. No index for an array of one element.
 
 Returns
 -------
 int, float, complex, bool, bytes, str or tuple
-    Element, converted as by numpy.ndarray.item.
+    The element, converted as by numpy.ndarray.item.
 
 Raises
 ------
 IndexError
     If an index is out of bounds.
 ValueError
-    If no index is given and the array does not have exactly one element, or the number of indices
-    is wrong.
+    If the number of indices is neither 1 nor the number of axes. If no index is given and the array
+    does not have exactly one element.
 )doc",
          {{"*index"}});
   method(
       c, "tolist", [](const GPUArray& a) { return on_host(a).attr("tolist")(); },
-      R"doc(Copy all elements to the host and return them as Python numbers.
+      R"doc(Copy the array to the host and return it as nested lists of Python numbers.
 
 Returns
 -------
 list or scalar
-    Lists nested as deep as there are axes; a number for an array without axes.
+    Lists nested to the number of axes; a Python scalar for a 0-d array.
 )doc");
 }
 

@@ -1,42 +1,44 @@
-// GPUArray's elements in other shapes and dtypes: reshape, ravel, transpose, squeeze, view.
+// Methods of GPUArray that change shape or dtype: reshape, ravel, transpose, squeeze, view.
 #include "python/binders.h"
 #include "python/operations/copies.h"
 
 namespace PyGPU::python {
 namespace {
 
-// Return an order by its name. "A" is column-major for arrays that are only so contiguous.
+// Convert the name of an order. "A" is column-major for arrays that are contiguous in that order
+// alone, and row-major for others.
 Order order_for(const Layout& layout, const py::object& order) {
   if (PyUnicode_Check(order.ptr()) && PyUnicode_CompareWithASCIIString(order.ptr(), "A") == 0)
     return layout.f_contiguous() && !layout.c_contiguous() ? Order::f : Order::c;
   return order_of(order);
 }
 
-// Return a copy whose memory has the first layout, seen in the second one.
-GPUArray copy_in(const GPUArray& array, const Layout& ordered, const Layout& seen) {
+// Copy an array to new memory with the layout `ordered`, and return a view of the copy with the
+// layout `result`.
+GPUArray copy_in(const GPUArray& array, const Layout& ordered, const Layout& result) {
   const DeviceGuard here = use_device_of(array.core);
   GPUArray copy = new_array(ordered, array.dtype, array.allocator);
   set_from_device(copy, array, nullptr);
-  copy.core = copy.core.view(seen);
+  copy.core = copy.core.view(result);
   return copy;
 }
 
-// Return the array, a view or a copy, in another shape.
+// Return an array of another shape: `self`, a view or a copy.
 py::object reshaped(const py::object& self, const Axes& shape, Order order) {
   const GPUArray& array = held<GPUArray>(self);
   const Layout& layout = array.layout();
   if (const std::optional<Layout> view = layout.reshape_view(shape, order)) {
-    const bool same = view->shape() == layout.shape() && view->strides() == layout.strides();
-    return same ? self : wrap(view_of(self, *view));
+    const bool is_same = view->shape() == layout.shape() && view->strides() == layout.strides();
+    return is_same ? self : wrap(view_of(self, *view));
   }
   const Layout ordered(layout.shape(), layout.itemsize(), order);
   return wrap(copy_in(array, ordered, ordered.reshape(shape, order)));
 }
 
 py::object reshape(const py::object& self, const py::tuple& shape, const py::object& order) {
-  const bool one = shape.size() == 1;
   if (shape.empty()) throw py::index_error("reshape: expected a shape, got no arguments");
-  const Axes lengths = axes_of(one ? py::object(shape[0]) : py::object(shape), "shape");
+  const Axes lengths =
+      axes_of(shape.size() == 1 ? py::object(shape[0]) : py::object(shape), "shape");
   return reshaped(self, lengths, order_for(held<GPUArray>(self).layout(), order));
 }
 
@@ -82,8 +84,9 @@ GPUArray view_as(const py::object& self, const py::object& dtype) {
 }  // namespace
 
 void bind_shapes(const py::object& c) {
-  method(c, "reshape", &reshape,
-         R"doc(Return the elements in another shape: a view where one exists, else a copy.
+  method(
+      c, "reshape", &reshape,
+      R"doc(Return an array of another shape with the same elements: a view if possible, else a copy.
 
 Parameters
 ----------
@@ -91,23 +94,23 @@ Parameters
     Lengths of the new axes, as one sequence or as several ints. One length may be -1: it is
     computed from the size.
 order : {'C', 'F', 'A'}, optional
-    Order in which the elements are read and placed: row-major or column-major. 'A' is
+    Order in which the elements are read and written: row-major or column-major. 'A' is
     column-major for arrays in Fortran order, and row-major for others.
 
 Returns
 -------
 GPUArray
-    View of the array, or the array itself if the shape and the strides do not change; a copy if
-    no strides give the elements in this order.
+    View of the array, or the array itself if the shape and the strides do not change. A copy if
+    no view has the elements in this order.
 
 Raises
 ------
 ValueError
     If the new shape has another number of elements.
 )doc",
-         {{"*shape"}, {"order", "C"}});
+      {{"*shape"}, {"order", "C"}});
   method(c, "ravel", &ravel,
-         R"doc(Return the elements along one axis: a view where one exists, else a copy.
+         R"doc(Return the elements as an array of one axis: a view if possible, else a copy.
 
 Parameters
 ----------
@@ -126,7 +129,8 @@ GPUArray
   method(c, "view", &view_as,
          R"doc(Return a view of the same memory with another dtype.
 
-If the item size changes, the axis with the smallest stride changes its length.
+If the item size changes, so does the length of one axis: of the last axis if it is contiguous, else
+of the axis with the smallest stride.
 
 Parameters
 ----------
@@ -142,6 +146,8 @@ Raises
 ------
 TypeError
     If ``dtype`` is a subarray dtype.
+ValueError
+    If that axis is not contiguous, or if its bytes are not a multiple of the new item size.
 )doc",
          {{"dtype", py::none()}});
   method(c, "transpose", &transpose, R"doc(Return a view with permuted axes.

@@ -1,5 +1,6 @@
-// Python functions, methods and properties that wrap C++ functions. Each is one table entry, called
-// without a tuple of arguments; only the conversion of values is compiled per signature.
+// Python functions, methods and properties that wrap C++ functions. A Callable describes each of
+// them. Python calls them without making a tuple of arguments. Only the conversion of arguments and
+// results is compiled for each signature.
 #pragma once
 
 #include <initializer_list>
@@ -43,7 +44,7 @@ py::object to_python(Value&& value) {
   }
 }
 
-// Dict whose values are ints.
+// Dict with values of type int. Its name in annotations is dict[str, int].
 struct IntDict : py::dict {};
 
 // Name of a result type in annotations and docstrings.
@@ -85,10 +86,10 @@ std::string result_name() {
     return name_of_class(type_of<T>);
 }
 
-// Name of a parameter's type in annotations, by the aliases of PyGPU/_types.pyi. Specialized for
-// classes whose objects are parameters of runtime calls.
+// Name of a parameter's type in annotations, one of the aliases in PyGPU/_types.pyi. annotation_of
+// is specialized for classes whose objects are parameters of runtime calls.
 template <class T>
-constexpr const char* usual_annotation() {
+constexpr const char* default_annotation() {
   if constexpr (std::is_same_v<T, bool>)
     return "bool";
   else if constexpr (std::is_integral_v<T> || std::is_enum_v<T>)
@@ -103,11 +104,11 @@ constexpr const char* usual_annotation() {
     return "object";
 }
 template <class T>
-inline constexpr const char* annotation_of = usual_annotation<T>();
+inline constexpr const char* annotation_of = default_annotation<T>();
 
 struct Callable;
 
-// Parameter that is being converted from Python to C++; the TypeError names it.
+// Parameter whose argument is being converted from Python to C++. A TypeError names it.
 struct ArgumentPosition {
   const Callable& function;
   std::size_t number;
@@ -149,9 +150,9 @@ struct ArgumentConverter {
   }
 };
 
-// Parameter: its name and, if it has one, its default. "*name" collects the remaining positional
-// arguments in a tuple; parameters after it, or after a bare "*", are keyword-only. A default lives
-// until the process ends, so that lists of parameters compile to constants.
+// Name of a Python parameter and its default, if it has one. The parameter "*name" collects the
+// remaining positional arguments in a tuple. Parameters after it, or after a bare "*", are
+// keyword-only. Defaults are never freed, so that lists of parameters compile to constants.
 struct Parameter {
   constexpr Parameter(const char* name_) : name(name_) {}
   template <class Value>
@@ -169,14 +170,15 @@ struct Callable {
 
   Plain function;
   Thunk thunk;
-  std::string name, doc, text, result;  // text: the signature
-  const char* const* annotations;       // of the parameters
-  bool is_method;                       // the first parameter is self
-  std::vector<const char*> parameters;
-  std::vector<PyObject*> names, defaults;  // interned; null: no default
-  std::size_t positional;                  // number of parameters that may be given by position
-  int rest = -1;                           // index of the parameter that collects a tuple, or -1
-  py::object module = py::none();          // settable from Python
+  std::string name, doc, text, result;  // text: the signature; result: name of the result type
+  const char* const* annotations;       // annotations of the parameters
+  bool is_method;                       // true if the first parameter is self
+  std::vector<const char*> parameters;  // names of the parameters
+  std::vector<PyObject*> names;         // the same names as interned strings
+  std::vector<PyObject*> defaults;      // null for a parameter without a default
+  std::size_t positional;               // number of parameters that may be passed by position
+  int rest = -1;                        // index of the parameter "*name", or -1
+  py::object module = py::none();       // __module__, which Python may set
 };
 
 template <class R, class... P, std::size_t... i>
@@ -206,7 +208,8 @@ struct Thunks {
   }
 };
 
-// Description of a function of any type: how to call it, its number of parameters, its result.
+// Type-erased description of a C++ function: the function, its caller, its number of parameters,
+// and the names of the types of its parameters and its result.
 struct Signature {
   Callable::Plain function;
   Callable::Thunk thunk;
@@ -221,8 +224,8 @@ Signature signature(R (*function)(P...)) {
   return {reinterpret_cast<Callable::Plain>(function), &Thunks<R, P...>::plain, sizeof...(P),
           annotations_of<std::decay_t<P>...>, &result_name<std::decay_t<R>>};
 }
-// Signature of an __init__: it receives self and the arguments, and returns the value that self
-// will hold.
+// Signature of an __init__. The C++ function receives self and the arguments, and returns the value
+// that self will hold.
 template <class R, class... P>
 Signature init_signature(R (*function)(P...)) {
   return {reinterpret_cast<Callable::Plain>(function), &Thunks<R, P...>::init, sizeof...(P),
@@ -234,11 +237,11 @@ void add_function(module_& m, const char* name, const Signature& signature, cons
 void add_method(const py::object& c, const char* name, const Signature& signature, const char* doc,
                 Parameters parameters);
 void add_constructor(const py::object& c, const Signature& signature, Parameters parameters);
-// Getter of properties: it calls the Callable that add_property keeps.
+// Getter of all properties. `callable` is the Callable that add_property stored.
 PyObject* get_property(PyObject* self, void* callable);
 void add_property(const py::object& c, const char* name, const Signature& signature,
                   const char* doc, getter get = &get_property, setter set = nullptr);
-// Callable of __init__, for classes that fill the slot Py_tp_init themselves (init_slot).
+// Return the Callable of an __init__, for classes that fill the slot Py_tp_init by init_slot.
 Callable constructor_by(const py::object& c, const Signature& signature, Parameters parameters);
 
 template <class Function>
@@ -269,7 +272,8 @@ void property(const py::object& c, const char* name, Function function, const ch
   add_property(c, name, signature(+function), doc);
 }
 
-// Add the value that ctypes passes for an object: its address or handle, as a pointer.
+// Add the property _as_parameter_: the pointer that ctypes passes for an object, which is its
+// address or handle.
 void ctypes_parameter(const py::object& c);
 
 template <class Function>
@@ -277,7 +281,7 @@ void constructor(const py::object& c, Function function, Parameters parameters =
   add_constructor(c, init_signature(+function), parameters);
 }
 
-// Slot form of a constructor, for classes that are instantiated often. The class lists the slot
+// Constructor as a slot, which is faster to call. The class lists the slot
 // `{Py_tp_init, as_slot(&init_slot<T>)}`.
 template <class T>
 inline const Callable* constructor_of = nullptr;
@@ -287,7 +291,7 @@ int init_slot(PyObject* self, PyObject* args, PyObject* kwargs) {
   return initialise(*constructor_of<T>, self, args, kwargs);
 }
 
-// PyMethodDef entry from a function of any of CPython's calling conventions.
+// Convert a function with one of CPython's calling conventions to the type of PyMethodDef's member.
 template <class Method>
 PyCFunction as_method(Method method) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(method));

@@ -1,4 +1,4 @@
-// Guards of the GIL: released around calls that wait, and acquired by threads from outside Python.
+// Guards that release the GIL around calls that wait, or acquire it in threads from outside Python.
 #pragma once
 
 #include "PyGPU/runtime/unique_handle.h"
@@ -6,7 +6,7 @@
 
 namespace PyGPU::python {
 
-// Return whether this thread holds the GIL. PyGILState_Check is unreliable once a sub-interpreter
+// Return true if this thread holds the GIL. PyGILState_Check is unreliable once a sub-interpreter
 // has existed.
 bool holds_gil();
 bool is_finalizing();
@@ -19,11 +19,11 @@ struct NoGilTraits {
   static constexpr const char* name = "the GIL";
   static cudaError_t release(Handle handle);
 };
-// Guard: while it lives, the GIL is released and other Python threads run.
+// Guard that releases the GIL while the guard exists, so that other Python threads run.
 using NoGil = UniqueHandle<NoGilTraits>;
 inline NoGil release_gil() { return NoGil({PyEval_SaveThread()}); }
-// Like release_gil, for code that may run with or without the GIL, even after the interpreter has
-// ended.
+// Like release_gil, for code that runs with or without the GIL, even after the end of the
+// interpreter.
 inline NoGil release_gil_if_held() { return holds_gil() ? release_gil() : NoGil(); }
 
 struct GilTraits {
@@ -35,15 +35,15 @@ struct GilTraits {
   static constexpr const char* name = "the acquired GIL";
   static cudaError_t release(Handle handle);
 };
-// Guard: while it lives, this thread holds the GIL, whether it held it before or not.
+// Guard that holds the GIL while the guard exists. The thread may already hold the GIL before.
 using Gil = UniqueHandle<GilTraits>;
 Gil take_gil();
 
-// Return whether the interpreter still lets this thread in.
+// Return true if the interpreter still lets this thread acquire the GIL.
 bool may_take_gil();
 
-// Drop a reference, with or without the GIL. The reference is leaked if the interpreter no longer
-// lets this thread in.
+// Release a reference to an object, with or without the GIL. If this thread can no longer acquire
+// the GIL, the reference is leaked.
 void drop(PyObject* object);
 
 // Make the core release the GIL in calls that wait (see device.h).

@@ -8,21 +8,21 @@
 
 namespace PyGPU::python {
 
-// One parameter.
+// Parameter of a kernel or of a library function.
 struct KernelParameter : ValueType {
   std::string name;        // name in the source; empty if unknown
-  std::size_t offset = 0;  // of its value in the packed bytes
+  std::size_t offset = 0;  // offset of the value in the packed arguments
   // Type of the elements that a pointer points to, if they are numbers, vectors of `pointee_count`
   // numbers, or structures; see checks.h.
   Kind pointee = Kind::unknown;
   std::size_t pointee_nbytes = 0;
   std::size_t pointee_count = 1;
-  bool is_writable = false;                // a pointer to elements that are surely not const
-  mutable py::object last_accepted_dtype;  // of an array
-  mutable bool has_warned = false;
+  bool is_writable = false;  // true for a pointer to elements that are known not to be const
+  mutable py::object last_accepted_dtype;  // dtype of the last array that passed the check
+  mutable bool has_warned = false;         // true after an ArgumentWarning about this parameter
 };
 
-// Assign the offsets of the values, one after another at multiples of 16.
+// Assign the offsets of the values: consecutive multiples of 16 bytes.
 void assign_offsets(std::vector<KernelParameter>& parameters);
 
 inline bool accepts_kind(Kind parameter, Kind kind) {
@@ -38,11 +38,11 @@ inline bool accepts_integers(const KernelParameter& parameter) {
 bool fits(Kind kind, std::size_t nbytes);
 // Return a parameter's name and type, such as "n: int32".
 std::string parameter_text(const KernelParameter& parameter);
-// "parameter #0 (0-based) 'n'"
+// Return a parameter's position and name, such as "parameter #0 (0-based) 'n'".
 std::string position_text(const KernelParameter& parameter, std::size_t index);
-// "1 argument", "2 arguments"
+// Return the number of arguments as text, such as "1 argument" or "2 arguments".
 std::string counted_arguments(std::size_t number);
-// Throw ArgumentError, which names the parameter, its type, the argument, and the reason.
+// Throw ArgumentError. Its message contains the parameter, its type, the argument and the reason.
 [[noreturn]] void refuse(PyObject* argument, const KernelParameter& parameter, std::size_t index,
                          const std::string& why);
 // Throw ArgumentError for a number that is out of the range of a type.

@@ -6,9 +6,12 @@
 
 namespace PyGPU::python {
 
-// Convert one to three lengths; an int is the first length. LogicError, which names `what`, for
-// other values.
-dim3 shape_of(const char* what, PyObject* value);
+// Convert one to three integers from 1 to 2^32 - 1; missing lengths are 1, and an int is the first
+// length. Throw DeviceError (LogicError in Python) for other values; the message starts with
+// `name`.
+dim3 shape_of(const char* name, PyObject* value);
+
+// Convert a number of bytes from 0 to 2^31 - 1. Throw DeviceError for numbers out of this range.
 std::size_t shared_bytes_of(PyObject* value);
 
 }  // namespace PyGPU::python

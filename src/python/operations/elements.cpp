@@ -1,4 +1,4 @@
-// Numbers as elements of arrays. See elements.h.
+// Conversion of Python's and NumPy's numbers to elements of arrays. See elements.h.
 #include "python/operations/elements.h"
 
 #include "python/binding/errors.h"
@@ -7,17 +7,17 @@
 namespace PyGPU::python {
 namespace {
 
-// Return what an array of the dtype accepts, such as "an integer from 0 to 255".
+// Describe the numbers that a dtype can represent, such as "an integer from 0 to 255".
 std::string accepted_text(const DType& dtype) {
   if (dtype.kind != 'i' && dtype.kind != 'u') return kind_text(Kind(dtype.kind));
   const bool with_sign = dtype.kind == 'i';
-  const std::uint64_t most = ~std::uint64_t() >> (64 - 8 * dtype.itemsize + with_sign);
-  const std::string least = with_sign ? std::to_string(-std::int64_t(most) - 1) : "0";
-  return "an integer from " + least + " to " + std::to_string(most);
+  const std::uint64_t maximum = ~std::uint64_t() >> (64 - 8 * dtype.itemsize + with_sign);
+  const std::string minimum = with_sign ? std::to_string(-std::int64_t(maximum) - 1) : "0";
+  return "an integer from " + minimum + " to " + std::to_string(maximum);
 }
 
-// Return true for numbers whose conversion would drop an imaginary part or a fraction: Python's,
-// and NumPy's of the dtype `scalar`.
+// Return true if the conversion of a number to `dtype` would drop its imaginary part or its
+// fraction. `scalar` is the dtype code of a NumPy scalar, and negative for Python's numbers.
 bool drops_a_part(PyObject* number, int scalar, const DType& dtype) {
   const char kind = scalar >= 0               ? dtypes[scalar].kind
                     : PyComplex_Check(number) ? 'c'

@@ -92,7 +92,7 @@ int
 Returns
 -------
 int
-    9 for sm_90.
+    Major number, such as 9 for sm_90.
 )doc");
   method(
       c, "minor", [](const Properties& self) { return self.values.minor; },
@@ -101,7 +101,7 @@ int
 Returns
 -------
 int
-    0 for sm_90.
+    Minor number, such as 0 for sm_90.
 )doc");
   method(
       c, "warpSize", [](const Properties& self) { return self.values.warpSize; },
@@ -110,7 +110,7 @@ int
 Returns
 -------
 int
-    32, or 64 on AMD's CDNA devices.
+    Number of threads: 32, or 64 on AMD's CDNA devices.
 )doc");
   method(
       c, "multiProcessorCount",
@@ -120,7 +120,7 @@ int
 Returns
 -------
 int
-    Multiprocessors; compute units on AMD devices.
+    Number of multiprocessors; on AMD devices, of compute units.
 )doc");
   method(
       c, "pciBusID", [](const Properties& self) { return self.values.pciBusID; },
@@ -129,7 +129,7 @@ int
 Returns
 -------
 int
-    Number of the bus that the device is on.
+    Number of the device's bus.
 )doc");
   method(
       c, "pciDeviceID", [](const Properties& self) { return self.values.pciDeviceID; },
@@ -138,7 +138,7 @@ int
 Returns
 -------
 int
-    Number on the bus.
+    Number of the device.
 )doc");
   method(
       c, "pciDomainID", [](const Properties& self) { return self.values.pciDomainID; },
@@ -147,25 +147,25 @@ int
 Returns
 -------
 int
-    Number of the domain that the bus belongs to.
+    Number of the domain of the device's bus.
 )doc");
   method(
       c, "architecture", [](const Properties& self) { return architecture_name(self.values); },
-      R"doc(Return the compiler's name of the device: 'sm_90', 'gfx90a', 'host'.
+      R"doc(Return the name of the device's architecture: 'sm_90', 'gfx90a', 'host'.
 
 Returns
 -------
 str
-    Name that the run-time compiler accepts as an architecture.
+    Name that the run-time compiler accepts.
 )doc");
   method(
       c, "features", [](const Properties& self) { return architecture_features(self.values); },
-      R"doc(Return the settings of an AMD device that images are compiled for.
+      R"doc(Return the features of an AMD device for which images are compiled.
 
 Returns
 -------
 str
-    Settings, such as 'sramecc+:xnack-'; empty on other devices.
+    Features, such as 'sramecc+:xnack-'. Empty on other devices.
 )doc");
   method(c, "__repr__", [](const Properties& self) {
     return "<cudaDeviceProp: " + std::string(self.values.name) + " at " + self.bus_id + ">";

@@ -37,7 +37,7 @@ struct Allocation {
     return last = status;
   }
 
-  // Release the memory; pointers and arrays that still use it keep it alive.
+  // Release the memory. Pointers and arrays that still use the memory keep it alive.
   Status deallocate() {
     memory = std::make_shared<Memory>();
     count = 0;
@@ -55,7 +55,7 @@ Allocation no_allocation(py::handle self) {
   return {kind, &dtype_of_class(self), std::make_shared<Memory>(), 0, {}};
 }
 
-// NumPy array over the host memory of a safe pointer; the array keeps `owner` alive.
+// Return a NumPy array of the host memory of a safe pointer. The array keeps `owner` alive.
 np::array host_view(const Pointer& pointer, const py::object& owner) {
   if (!pointer.is_safe())
     throw py::value_error(std::string("pointer_wrapper_") + pointer.dtype->name + " at " +
@@ -91,7 +91,8 @@ std::string pointer_repr(const Pointer& pointer) {
          (pointer.is_safe() ? " safe>" : ">");
 }
 
-// The array keeps the memory alive, not the allocator, which may release it or allocate anew.
+// Return a NumPy array of an allocator's memory. The array keeps the memory alive, but not the
+// allocator, which may release the memory or allocate again.
 np::array allocation_array(py::object self) {
   const Pointer pointer = held<Allocation>(self).pointer();
   return host_view(pointer, instance(pointer));
@@ -118,7 +119,7 @@ void bind_pointer(module_& m) {
     return found && found->address == self.address;
   });
   method(c, "__repr__", pointer_repr);
-  property(c, "ptr", number, "Address as a number.");
+  property(c, "ptr", number, "Address as an int.");
   property(
       c, "size", [](const Pointer& self) { return std::uintptr_t(self.count); },
       "Number of elements that may be accessed; 0 if unknown.");

@@ -1,4 +1,4 @@
-// <builtin_types.h> for the `host` target: all of it is in <cuda_runtime.h>.
+// <builtin_types.h> for the `host` target: <cuda_runtime.h> has all its declarations.
 #pragma once
 
 #include "cuda_runtime.h"

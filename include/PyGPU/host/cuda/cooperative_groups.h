@@ -1,5 +1,5 @@
-// <cooperative_groups.h> for kernels of the `host` target: the block, the grid, tiles of a warp,
-// and coalesced groups of lanes.
+// <cooperative_groups.h> for kernels of the `host` target. Groups are the thread block, the grid,
+// tiles of a warp, and coalesced lanes of a warp.
 #pragma once
 
 #include "../../cuda_on_host.h"
@@ -19,7 +19,8 @@ class thread_block {
 };
 inline thread_block this_thread_block() { return {}; }
 
-// The grid as a group. Its blocks cannot wait for each other, so is_valid() is false.
+// All threads of the grid. The host machine has no barrier for a whole grid, so is_valid() returns
+// false.
 class grid_group {
  public:
   static bool is_valid() { return false; }
@@ -36,17 +37,20 @@ class grid_group {
   static unsigned long long size() { return num_blocks() * thread_block::size(); }
   static unsigned long long num_threads() { return size(); }
   static dim3 group_dim() { return gridDim; }
-  template <int lacks = 0>
+  // A template, so that the assertion fails only in kernels that call sync().
+  template <bool has_grid_barrier = false>
   static void sync() {
-    static_assert(lacks != 0, "grid_group::sync: the host machine cannot synchronize a whole grid");
+    static_assert(has_grid_barrier,
+                  "grid_group::sync: the host machine cannot synchronize a whole grid");
   }
 };
 inline grid_group this_grid() { return {}; }
 
-// A tile: `Size` neighboring lanes of a warp, a power of two and at most the warp size.
+// A tile: `Size` neighboring lanes of a warp. `Size` is a power of two, at most the warp size.
 template <unsigned Size, class Parent = void>
 class thread_block_tile {
-  static_assert(Size != 0 && Size <= 64 && (Size & (Size - 1)) == 0, "a power of two up to 64");
+  static_assert(Size != 0 && Size <= 64 && (Size & (Size - 1)) == 0,
+                "thread_block_tile: the size must be a power of two from 1 to 64");
   using Wait = PyGPU::host::Wait;
   using Shuffle = PyGPU::host::Shuffle;
   friend class thread_group;
@@ -90,14 +94,14 @@ class thread_block_tile {
     return move("tile.shfl_xor", line, value, Shuffle::exchange, int(by));
   }
   int any(int predicate, int line = __builtin_LINE()) const {
-    return vote("tile.any", line, predicate != 0).held != 0;
+    return vote("tile.any", line, predicate != 0).true_votes != 0;
   }
   int all(int predicate, int line = __builtin_LINE()) const {
     const Wait outcome = vote("tile.all", line, predicate != 0);
-    return outcome.held == outcome.came;
+    return outcome.true_votes == outcome.arrived;
   }
   PyGPU::host::LaneMask ballot(int predicate, int line = __builtin_LINE()) const {
-    return PyGPU::host::lane_mask(vote("tile.ballot", line, predicate != 0).held >> first());
+    return PyGPU::host::lane_mask(vote("tile.ballot", line, predicate != 0).true_votes >> first());
   }
 };
 
@@ -106,7 +110,7 @@ thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
   return {};
 }
 
-// A group of some lanes of a warp. Ranks count from the lowest lane.
+// A set of lanes of one warp. The rank of a lane is the number of lower lanes in the set.
 class coalesced_group {
   friend class thread_group;
   using Lanes = unsigned long long;
@@ -117,6 +121,7 @@ class coalesced_group {
   }
   template <class T>
   T move(const char* name, int line, T value, unsigned rank) const {
+    // Remove the lanes below `rank`. If there is no such rank, a lane receives its own value.
     Lanes left = lanes_;
     for (unsigned below = rank < size() ? rank : thread_rank(); below; --below) left &= left - 1;
     return PyGPU::host::shuffle(name, line, Wait::lanes, lanes_, value, PyGPU::host::Shuffle::from,
@@ -146,16 +151,16 @@ class coalesced_group {
     return move("coalesced.shfl_down", line, value, thread_rank() + by);
   }
   int any(int predicate, int line = __builtin_LINE()) const {
-    return vote("coalesced.any", line, predicate != 0).held != 0;
+    return vote("coalesced.any", line, predicate != 0).true_votes != 0;
   }
   int all(int predicate, int line = __builtin_LINE()) const {
-    return vote("coalesced.all", line, predicate != 0).held == lanes_;
+    return vote("coalesced.all", line, predicate != 0).true_votes == lanes_;
   }
   PyGPU::host::LaneMask ballot(int predicate, int line = __builtin_LINE()) const {
-    const Lanes held = vote("coalesced.ballot", line, predicate != 0).held;
+    const Lanes true_votes = vote("coalesced.ballot", line, predicate != 0).true_votes;
     Lanes ranks = 0, rank = 1;
     for (Lanes left = lanes_; left; left &= left - 1, rank <<= 1)
-      if (held & left & -left) ranks |= rank;
+      if (true_votes & left & -left) ranks |= rank;
     return PyGPU::host::lane_mask(ranks);
   }
 
@@ -165,10 +170,11 @@ class coalesced_group {
 
 inline coalesced_group coalesced_threads(int line = __builtin_LINE()) {
   using PyGPU::host::Wait;
-  return coalesced_group(PyGPU::host::wait_for("coalesced_threads", line, Wait::converged, 0).came);
+  return coalesced_group(
+      PyGPU::host::wait_for("coalesced_threads", line, Wait::converged, 0).arrived);
 }
 
-// A group whose kind is known when the kernel runs: the block, a tile, coalesced lanes.
+// A group whose type is chosen at run time: a thread block, a tile or coalesced lanes.
 class thread_group {
  public:
   thread_group(const thread_block&) {}
@@ -189,10 +195,11 @@ class thread_group {
  private:
   friend thread_group tiled_partition(const thread_group& parent, unsigned size);
 
-  unsigned long long lanes_ = 0;  // 0: the block
+  unsigned long long lanes_ = 0;  // lanes of a tile or coalesced group; 0 for a thread block
 };
 
-// Return the tile of the calling thread: neighboring lanes, a power of two of them.
+// Return the calling thread's tile: `size` neighboring lanes of its warp. `size` must be a power of
+// two, at most 64.
 inline thread_group tiled_partition(const thread_group& parent, unsigned size) {
   thread_group tile = parent;
   tile.lanes_ = (~0ull >> (64 - size)) << (PyGPU::host::lane_index() & ~(size - 1));

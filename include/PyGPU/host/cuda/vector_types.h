@@ -1,5 +1,5 @@
-// <vector_types.h> for the `host` target. Kernels include it without need: the language has the
-// vector types. Sources of C get their own declarations with the same layout.
+// <vector_types.h> for the `host` target. Kernels have the vector types without this header. C
+// sources get declarations of their own with the same layout.
 #pragma once
 
 #ifdef __cplusplus
