@@ -172,8 +172,8 @@ ROWS = (
         _BYTES,
         None,
         "768K on GPUs, 0 on `host` and on one core",
-        "smallest transfer, in bytes, that several threads copy; 0: all transfers are copies of the "
-        "runtime",
+        "smallest transfer, in bytes, that several threads copy; 0: all transfers are copies of "
+        "the runtime",
         "C++",
     ),
     Setting(

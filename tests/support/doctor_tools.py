@@ -5,8 +5,17 @@ import os
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import PyGPU
+
+
+def _path():
+    """Return a PYTHONPATH that finds PyGPU from any folder, installed or not."""
+    package = Path(PyGPU.__file__).parent
+    return os.pathsep.join(filter(None, [str(package.parent), os.environ.get("PYTHONPATH")]))
 
 
 def doctor(*arguments, expect=0, before="", **environment):
@@ -15,7 +24,7 @@ def doctor(*arguments, expect=0, before="", **environment):
     apart = ["unshare", "--mount"] if "mount " in before else []
     done = subprocess.run(
         [*apart, "/bin/sh", "-c", f"{before} exec {words}"],
-        env={**os.environ, "PYGPU_TARGET": "host", **environment},
+        env={**os.environ, "PYTHONPATH": _path(), "PYGPU_TARGET": "host", **environment},
         capture_output=True,
         text=True,
         timeout=120,
