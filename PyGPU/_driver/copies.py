@@ -125,6 +125,8 @@ def memcpy_htod(dest: Address, src: BufferLike) -> None:
     >>> drv.from_device(memory, 2, np.int32)
     array([1, 2], dtype=int32)
     """
+    if core._copy_usual(dest, src, True):
+        return
     data, size = host_bytes(src, "src", False)
     if size:
         address = device_address(dest, "dest", writable=True)
@@ -189,6 +191,8 @@ def memcpy_dtoh(dest: BufferLike, src: Address) -> None:
     >>> result
     array([1, 2], dtype=int32)
     """
+    if core._copy_usual(src, dest, False):
+        return
     data, size = host_bytes(dest, "dest", True)
     if size:
         address = device_address(src, "src")

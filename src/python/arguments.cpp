@@ -3,6 +3,8 @@
 
 #include <cstdio>
 
+#include "PyGPU/runtime/capture.h"
+
 namespace PyGPU::python {
 namespace {
 
@@ -98,7 +100,18 @@ std::shared_ptr<py::buffer_info> view_buffer(py::handle object) {
   }
 }
 
+std::optional<CopyEnd> end_in_ndarray(py::handle object, bool writable) {
+  if (!np::is_array(object.ptr())) return {};
+  const auto array = py::reinterpret_borrow<np::array>(object);
+  if (!array.is_contiguous() || (writable && !array.writeable()) || array.dtype().has_object())
+    return {};
+  const auto nbytes = std::size_t(array.size() * array.dtype().itemsize());
+  return CopyEnd{const_cast<void*>(array.data()), nbytes, nullptr};
+}
+
 CopyEnd copy_end(py::handle object, const char* argument, bool writable) {
+  if (!Capture::current())  // otherwise a graph keeps the view
+    if (const auto end = end_in_ndarray(object, writable)) return *end;
   if (!is_buffer(object)) return {address_of(object, argument), SIZE_MAX, nullptr};
   const auto view = view_buffer(object);
   const Py_buffer* raw = view->view();

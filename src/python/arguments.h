@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "PyGPU/runtime/axes.h"
@@ -51,6 +52,9 @@ struct CopyEnd {
   std::shared_ptr<const void> view;
 };
 CopyEnd copy_end(py::handle object, const char* argument, bool writable);
+// The same for a contiguous ndarray without Python's objects, which the caller keeps alive: without
+// a view. Empty for everything else.
+std::optional<CopyEnd> end_in_ndarray(py::handle object, bool writable);
 
 // Convert the bytes of another process's memory or event handle; throws ValueError for a wrong
 // length.

@@ -18,6 +18,7 @@ BAD = {
     "PYGPU_CHECK": ["foo", "Warn", "1"],
     "PYGPU_CHECK_CALLS": ["foo", "Warn", "1"],
     "PYGPU_STAGING": ["x", "-1", "1.5", "1 MB", "1e6", "9" * 30, "0x10", "+3"],
+    "PYGPU_RESULT_CACHE": ["x", "-1", "1.5", "1 MB"],
     "PYGPU_BLOCK_CACHE": ["maybe", "2", "01"],
     "PYGPU_POOLS": ["off", "true"],
     "PYGPU_PEER_COPIES": ["on", "2"],

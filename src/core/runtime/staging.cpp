@@ -53,7 +53,6 @@ struct Job {
 
   // The last downloaded runs are short, so that all lanes end their copies at about the same time.
   std::size_t pieces_of_next(std::size_t first) const {
-    if (transfer.rows.width) return 1;
     const std::size_t all = transfer.pieces.count(), piece = transfer.pieces.piece(0).nbytes;
     const std::size_t share = transfer.up ? all : (all - first) / (2 * plan.lanes);
     return std::max<std::size_t>(std::min(share, plan.run_bytes / piece), 1);
@@ -99,17 +98,34 @@ struct Job {
     }
   }
 
-  // Enqueue the copy of a run between a lane's memory and the device's. With a pitch, a run is one
-  // piece: whole rows, or a part of one.
+  // Enqueue the copy of a run between a lane's memory and the device's. Among rows with a pitch, a
+  // run is the rest of a row, whole rows, and the begin of another.
   cudaError_t enqueue(const Run& run, char* chunk, cudaStream_t stream) const {
-    const auto kind = transfer.up ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
     const auto [width, pitch] = transfer.rows;
-    char* const device =
-        transfer.device + (width ? run.at / width * pitch + run.at % width : run.at);
-    char *const to = transfer.up ? device : chunk, *const from = transfer.up ? chunk : device;
-    if (!width || run.nbytes <= width) return cudaMemcpyAsync(to, from, run.nbytes, kind, stream);
-    return cudaMemcpy2DAsync(to, transfer.up ? pitch : width, from, transfer.up ? width : pitch,
-                             width, run.nbytes / width, kind, stream);
+    if (!width) return enqueue_bytes(transfer.device + run.at, chunk, run.nbytes, stream);
+    cudaError_t error = cudaSuccess;
+    for (std::size_t at = run.at, end = run.at + run.nbytes; at < end && !error;) {
+      char* const device = transfer.device + at / width * pitch + at % width;
+      const std::size_t rows = at % width ? 0 : (end - at) / width;
+      const std::size_t nbytes = rows ? rows * width : std::min(width - at % width, end - at);
+      error = rows ? enqueue_rows(device, chunk, rows, stream)
+                   : enqueue_bytes(device, chunk, nbytes, stream);
+      at += nbytes;
+      chunk += nbytes;
+    }
+    return error;
+  }
+  cudaError_t enqueue_bytes(char* device, char* chunk, std::size_t nbytes,
+                            cudaStream_t stream) const {
+    return transfer.up ? cudaMemcpyAsync(device, chunk, nbytes, cudaMemcpyHostToDevice, stream)
+                       : cudaMemcpyAsync(chunk, device, nbytes, cudaMemcpyDeviceToHost, stream);
+  }
+  cudaError_t enqueue_rows(char* device, char* chunk, std::size_t rows, cudaStream_t stream) const {
+    const auto [width, pitch] = transfer.rows;
+    return transfer.up ? cudaMemcpy2DAsync(device, pitch, chunk, width, width, rows,
+                                           cudaMemcpyHostToDevice, stream)
+                       : cudaMemcpy2DAsync(chunk, width, device, pitch, width, rows,
+                                           cudaMemcpyDeviceToHost, stream);
   }
 };
 

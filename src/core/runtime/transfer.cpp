@@ -161,9 +161,8 @@ struct Transfer {
     int current = 0;
     status = cudaGetDevice(&current);
     if (status.failed()) return true;
-    StagingPlan plan =
+    const StagingPlan plan =
         plan_staging(nbytes, up, nbytes < settings.threshold ? 1 : settings.threads, settings);
-    if (rows.width) plan.piece_bytes = plan.run_bytes;  // each piece is a call
     const std::shared_ptr<Ring> ring = ring_of(current, plan.lanes, nbytes, settings);
     if (!ring) return false;
     const Pieces pieces(dense, layout, plan.piece_bytes);

@@ -195,13 +195,16 @@ GPUArray
 
 namespace {
 
-// Find the address of an array; see set_address_of_arrays.
+// Find the address of an array or an allocation; see set_address_of_arrays.
 bool address_of_array(PyObject* object, void** address) {
-  const GPUArray* const array = gpuarray_in(object);
-  if (!array) return false;
-  array->core.require_alive();
-  *address = array->core.exposed_address();
-  return true;
+  if (const GPUArray* const array = gpuarray_in(object)) {
+    array->core.require_alive();
+    *address = array->core.exposed_address();
+    return true;
+  }
+  const auto* const allocation = find<DeviceAllocation>(object);
+  if (allocation) *address = address_in(*allocation, "DeviceAllocation");
+  return allocation;
 }
 
 }  // namespace

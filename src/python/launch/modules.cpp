@@ -26,19 +26,31 @@ std::shared_ptr<Module> load(py::handle, const py::bytes& image, const py::list&
   return std::make_shared<Module>(bytes, jit);
 }
 
-// Blocking copies between a host buffer and device memory, through the fast transfer path.
+// Blocking copy between device memory, given by its address, and a host buffer.
+Status copy_buffer(py::handle device, const char* name, const CopyEnd& host, bool up) {
+  void* const address = address_of(device, name);
+  const DeviceGuard there = use_device_at(address);
+  return call([&] {
+    return up ? upload(address, host.address, host.limit)
+              : download(host.address, address, host.limit);
+  });
+}
+
 Status copy_in(py::handle dst, py::handle src) {
-  void* const to = address_of(dst, "dest");
-  const CopyEnd from = copy_end(src, "src", false);
-  const DeviceGuard there = use_device_at(to);
-  return call([&] { return upload(to, from.address, from.limit); });
+  return copy_buffer(dst, "dest", copy_end(src, "src", false), true);
 }
 
 Status copy_out(py::handle dst, py::handle src) {
-  const CopyEnd to = copy_end(dst, "dest", true);
-  const void* const from = address_of(src, "src");
-  const DeviceGuard there = use_device_at(from);
-  return call([&] { return download(to.address, from, to.limit); });
+  return copy_buffer(src, "src", copy_end(dst, "dest", true), false);
+}
+
+// Copy between an ndarray and an allocation or an array, the usual ends. Returns false, without a
+// copy, for other ends, for arguments that are wrong, and while a graph is captured.
+bool copy_usual(py::handle device, py::handle host, bool up) {
+  const bool is_usual = find<DeviceAllocation>(device.ptr()) || gpuarray_in(device.ptr());
+  if (!is_usual || Capture::current()) return false;
+  const auto end = end_in_ndarray(host, !up);
+  return end && end->limit && !copy_buffer(device, up ? "dest" : "src", *end, up).failed();
 }
 
 // Fill `height` rows of `width` elements; a height of 1 is a linear fill.
@@ -99,6 +111,7 @@ void bind_module(module_& m) {
       "", {{"type"}, {"nbytes"}, {"flags"}});
   def(m, "_upload", &copy_in, "", {{"dst"}, {"src"}});
   def(m, "_download", &copy_out, "", {{"dst"}, {"src"}});
+  def(m, "_copy_usual", &copy_usual, "", {{"device"}, {"host"}, {"up"}});
   def(m, "_fill",
       [](py::handle address, std::size_t itemsize, std::size_t pitch, unsigned value,
          std::size_t width, std::size_t height, const StreamRef& stream, bool wait) {
