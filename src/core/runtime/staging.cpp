@@ -103,17 +103,17 @@ struct Job {
   cudaError_t enqueue(const Run& run, char* chunk, cudaStream_t stream) const {
     const auto [width, pitch] = transfer.rows;
     if (!width) return enqueue_bytes(transfer.device + run.at, chunk, run.nbytes, stream);
-    cudaError_t error = cudaSuccess;
-    for (std::size_t at = run.at, end = run.at + run.nbytes; at < end && !error;) {
+    cudaError_t outcome = cudaSuccess;
+    for (std::size_t at = run.at, end = run.at + run.nbytes; at < end && !outcome;) {
       char* const device = transfer.device + at / width * pitch + at % width;
       const std::size_t rows = at % width ? 0 : (end - at) / width;
       const std::size_t nbytes = rows ? rows * width : std::min(width - at % width, end - at);
-      error = rows ? enqueue_rows(device, chunk, rows, stream)
-                   : enqueue_bytes(device, chunk, nbytes, stream);
+      outcome = rows ? enqueue_rows(device, chunk, rows, stream)
+                     : enqueue_bytes(device, chunk, nbytes, stream);
       at += nbytes;
       chunk += nbytes;
     }
-    return error;
+    return outcome;
   }
   cudaError_t enqueue_bytes(char* device, char* chunk, std::size_t nbytes,
                             cudaStream_t stream) const {
