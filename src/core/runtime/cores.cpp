@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
-#include <sstream>
+#include <cstdio>
+#include <cstdlib>
+
+#include "PyGPU/runtime/system_files.h"
 
 namespace PyGPU {
 namespace {
@@ -16,24 +18,16 @@ cpu_set_t affinity() {
   return set;
 }
 
-std::string first_line(const std::string& file) {
-  std::string line;
-  std::ifstream stream(file);
-  std::getline(stream, line);
-  return line;
-}
-
 // Return the cores that the control group's quota of time amounts to; 0: no quota is known. The
 // files are those that a container sees: of version 2, then of version 1.
 unsigned quota() {
-  double quota = 0, period = 0;
-  std::istringstream both(first_line("/sys/fs/cgroup/cpu.max"));
-  if (!(both >> quota >> period)) {
-    const std::string folder = "/sys/fs/cgroup/cpu/";
-    std::istringstream(first_line(folder + "cpu.cfs_quota_us")) >> quota;
-    std::istringstream(first_line(folder + "cpu.cfs_period_us")) >> period;
+  long long quota = 0, period = 0;
+  if (std::sscanf(first_line("/sys/fs/cgroup/cpu.max").c_str(), "%lld %lld", &quota, &period) < 2) {
+    const std::string folder = "/sys/fs/cgroup/cpu/cpu.cfs_";
+    quota = std::atoll(first_line(folder + "quota_us").c_str());
+    period = std::atoll(first_line(folder + "period_us").c_str());
   }
-  return quota > 0 && period > 0 ? std::max(1u, unsigned(quota / period)) : 0;
+  return quota > 0 && period > 0 ? unsigned(std::clamp(quota / period, 1LL, 1LL << 20)) : 0;
 }
 
 }  // namespace
@@ -47,14 +41,16 @@ unsigned usable_cores() {
 cpu_set_t parse_core_list(const std::string& list) {
   cpu_set_t set;
   CPU_ZERO(&set);
-  std::istringstream parts(list);
-  for (std::string part; std::getline(parts, part, ',');) {
-    std::istringstream range(part);
-    int first = 0, last = 0;
-    if (!(range >> first)) continue;
-    last = range.get() == '-' && range >> last ? last : first;
-    for (int core = std::max(first, 0); core <= last && core < CPU_SETSIZE; ++core)
-      CPU_SET(core, &set);
+  for (const char* at = list.c_str(); *at;) {
+    char* end = nullptr;
+    long first = std::strtol(at, &end, 10), last = first;
+    if (end == at) {
+      ++at;
+      continue;
+    }
+    if (*end == '-') last = std::strtol(end + 1, &end, 10);
+    for (; first <= last && first >= 0 && first < CPU_SETSIZE; ++first) CPU_SET(first, &set);
+    at = end;
   }
   return set;
 }
@@ -62,8 +58,8 @@ cpu_set_t parse_core_list(const std::string& list) {
 std::optional<cpu_set_t> cores_near(const std::string& pci_bus_id) {
   std::string name = pci_bus_id;
   for (char& letter : name) letter = char(std::tolower(static_cast<unsigned char>(letter)));
-  int node = -1;
-  std::istringstream(first_line("/sys/bus/pci/devices/" + name + "/numa_node")) >> node;
+  const std::string text = first_line("/sys/bus/pci/devices/" + name + "/numa_node");
+  const int node = text.empty() ? -1 : std::atoi(text.c_str());
   if (node < 0) return {};
   const std::string folder = "/sys/devices/system/node/node" + std::to_string(node);
   const cpu_set_t of_node = parse_core_list(first_line(folder + "/cpulist")), usable = affinity();

@@ -13,13 +13,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <fstream>
 #include <mutex>
 #include <system_error>
 #include <thread>
 #include <unordered_map>
 
 #include "PyGPU/runtime/settings.h"
+#include "PyGPU/runtime/system_files.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -39,8 +39,8 @@ constexpr std::size_t page_bytes = 4096, huge_page = 2 << 20, most_kept = std::s
 // Return a sixteenth of the memory that this process may use, at most 1 GB.
 std::size_t usual_limit() {
   std::size_t memory = std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
-  std::size_t group = 0;
-  if (std::ifstream("/sys/fs/cgroup/memory.max") >> group) memory = std::min(memory, group);
+  const auto group = std::strtoull(first_line("/sys/fs/cgroup/memory.max").c_str(), nullptr, 10);
+  if (group) memory = std::min<std::size_t>(memory, group);  // without a limit the file has "max"
   return std::min(memory / 16, most_kept);
 }
 
