@@ -106,8 +106,8 @@ def main():
     raw = raw_copies()
     tables = {}, {}
     for nbytes in (size for size in SIZES if size <= most):
-        calls = max(1, min(1000, BYTES_PER_BATCH // nbytes))
-        rounds = ROUNDS if nbytes < 256 << 20 else 3
+        calls = max(4, min(1000, BYTES_PER_BATCH // nbytes))
+        rounds = ROUNDS if nbytes < 128 << 20 else 3
         for table, timers in zip(tables, contestants(nbytes, calls, raw)):
             table[size_text(nbytes)] = {
                 name: seconds * 1e6 for name, seconds in medians(rounds, timers).items()

@@ -125,12 +125,13 @@ def memcpy_htod(dest: Address, src: BufferLike) -> None:
     >>> drv.from_device(memory, 2, np.int32)
     array([1, 2], dtype=int32)
     """
-    if core._copy_usual(dest, src, True):
+    done = core._copy_usual(dest, src, True)
+    if done is True:
         return
     data, size = host_bytes(src, "src", False)
     if size:
         address = device_address(dest, "dest", writable=True)
-        _check_copy(core._upload(address, data), "cudaMemcpy (htod)", address, size)
+        _check_copy(done or core._upload(address, data), "cudaMemcpy (htod)", address, size)
 
 
 def memcpy_htod_async(dest: Address, src: BufferLike, stream: StreamLike = None) -> None:
@@ -191,12 +192,13 @@ def memcpy_dtoh(dest: BufferLike, src: Address) -> None:
     >>> result
     array([1, 2], dtype=int32)
     """
-    if core._copy_usual(src, dest, False):
+    done = core._copy_usual(src, dest, False)
+    if done is True:
         return
     data, size = host_bytes(dest, "dest", True)
     if size:
         address = device_address(src, "src")
-        _check_copy(core._download(data, address), "cudaMemcpy (dtoh)", address, size)
+        _check_copy(done or core._download(data, address), "cudaMemcpy (dtoh)", address, size)
 
 
 def memcpy_dtoh_async(dest: BufferLike, src: Address, stream: StreamLike = None) -> None:

@@ -44,13 +44,16 @@ Status copy_out(py::handle dst, py::handle src) {
   return copy_buffer(src, "src", copy_end(dst, "dest", true), false);
 }
 
-// Copy between an ndarray and an allocation or an array, the usual ends. Returns false, without a
-// copy, for other ends, for arguments that are wrong, and while a graph is captured.
-bool copy_usual(py::handle device, py::handle host, bool up) {
+// Copy between an ndarray and an allocation or an array, the usual ends. Returns True, or the
+// status of a copy that failed. Returns None, without a copy, for other ends, for arguments that
+// are wrong, and while a graph is captured.
+py::object copy_usual(py::handle device, py::handle host, bool up) {
   const bool is_usual = find<DeviceAllocation>(device.ptr()) || gpuarray_in(device.ptr());
-  if (!is_usual || Capture::current()) return false;
+  if (!is_usual || Capture::current()) return py::none();
   const auto end = end_in_ndarray(host, !up);
-  return end && end->limit && !copy_buffer(device, up ? "dest" : "src", *end, up).failed();
+  if (!end || !end->limit) return py::none();
+  const Status status = copy_buffer(device, up ? "dest" : "src", *end, up);
+  return status.failed() ? to_python(status) : py::bool_(true);
 }
 
 // Fill `height` rows of `width` elements; a height of 1 is a linear fill.
