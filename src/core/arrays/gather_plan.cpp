@@ -9,8 +9,8 @@ namespace PyGPU {
 namespace {
 
 constexpr int most_arrays = 3 + Axes::capacity;
-constexpr Index usual_index32 = (Index(1) << 31) - 4096;
-Index index32 = usual_index32;
+constexpr Index usual_most = (Index(1) << 31) - 4096;
+Index most_by_index32 = usual_most;
 
 // Round up a number of axes beyond four to the next one that has a kernel.
 int padded(int ndim) {
@@ -22,7 +22,7 @@ int padded(int ndim) {
 
 }  // namespace
 
-void override_index32(Index most) { index32 = most ? most : usual_index32; }
+void override_index32(Index most) { most_by_index32 = most ? most : usual_most; }
 
 IndexArray IndexArray::merged() const {
   LoopAxes<1> axes(1);
@@ -95,11 +95,11 @@ GatherPlan plan_gather(const Gather& gather) {
   plan.loop.push_back(plan.size);
   put(plan.loop, axes.shape, 1);
   for (int k = 0; k < own; ++k) put(plan.loop, axes.strides[k], 0);
-  plan.index64 = plan.size > index32;
+  plan.index64 = plan.size > most_by_index32;
   for (std::size_t k = 0; k < indices.size(); ++k) {
     const IndexArray& index = indices[k];
     std::vector<Index> meaning{index.offset, index.count()};
-    plan.index64 = plan.index64 || index.count() > index32;
+    plan.index64 = plan.index64 || index.count() > most_by_index32;
     put(meaning, axes.strides[std::size_t(own) + k], 0);
     meaning.insert(meaning.end(), index.lengths.begin(), index.lengths.end());
     const auto steps_or_none = [&](bool is_so) {
