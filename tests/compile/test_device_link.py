@@ -14,7 +14,7 @@ pytestmark = [
     pytest.mark.skipif(build.own.why_not_linked != "", reason="this target links nothing"),
 ]
 
-CUDA = build.BACKENDS["cuda"]
+CUDA = build.backend_named("cuda")
 CALLER = """
 extern __device__ int twice(int);
 extern __device__ int offset[2];

@@ -30,4 +30,4 @@ def build(text, backend, arch, want="cubin", options=()):
 
 def by_backend(name, request, options=(), arch=None):
     """Compile a request by the back end of a target, whatever target is in use."""
-    return _build.compiled(_build.BACKENDS[name], request, _options.parse(options), arch)
+    return _build.compiled(_build.backend_named(name), request, _options.parse(options), arch)

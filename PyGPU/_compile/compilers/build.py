@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -13,21 +14,24 @@ from PyGPU._compile.cache.architectures import target_of
 from PyGPU._compile.cache.entry import Entry
 from PyGPU._compile.compilers import options as _options
 from PyGPU._compile.compilers.backend import Backend, Job, Request
-from PyGPU._compile.compilers.cuda import Cuda
 from PyGPU._compile.compilers.device_names import architecture, capability
-from PyGPU._compile.compilers.hip import Hip
-from PyGPU._compile.compilers.host import Host
 from PyGPU._compile.source import includes
 from PyGPU._compile.source.found import Found
 from PyGPU._runtime import core, hooks
 
-__all__ = ["BACKENDS", "Backend", "Request", "build", "compiled", "own"]
+__all__ = ["Backend", "Request", "backend_named", "build", "compiled", "own"]
 
-#: Back ends by the names of their targets.
-BACKENDS: dict[str, Backend] = {one.name: one for one in (Cuda(), Hip(), Host())}
+
+@functools.cache
+def backend_named(target: str) -> Backend:
+    """Return the back end of a target. Its module is imported at first use."""
+    module = hooks.loaded(f"PyGPU._compile.compilers.{target}")
+    backend: Backend = getattr(module, target.capitalize())()
+    return backend
+
 
 #: Back end of the target in use.
-own = BACKENDS[core.target]
+own = backend_named(core.target)
 
 
 def backend_for(arch: str | None) -> Backend:
@@ -38,12 +42,12 @@ def backend_for(arch: str | None) -> Backend:
     """
     target = target_of(arch) if arch else None
     is_accepted = target == "cuda" and not own.needs_architecture
-    return own if target is None or is_accepted else BACKENDS[target]
+    return own if target is None or is_accepted else backend_named(target)
 
 
 def backend_of(arch: str) -> Backend:
     """Return the back end of the target of an architecture, or `own` for an unknown name."""
-    return BACKENDS[target_of(arch) or own.name]
+    return backend_named(target_of(arch) or own.name)
 
 
 def device_architecture() -> str:

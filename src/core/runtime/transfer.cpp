@@ -195,11 +195,12 @@ struct Transfer {
   Status run_pitched() const {
     const TransferSettings settings = transfer_settings();
     const std::size_t nbytes = dense.nbytes(), pitch = rows.pitch;
-    const auto [low, high] = layout.extent();
+    const char *const first = host + layout.extent().first, *const last =
+                                                                host + layout.extent().second - 1;
     TransferWatch watch(nbytes, up, nbytes >= settings.shown);
     return watch.during([&] {
       Status status;
-      if (is_staged(settings, false) && is_pageable(host + low) && is_pageable(host + high - 1) &&
+      if (is_staged(settings, false) && is_pageable(first) && is_pageable(last) &&
           is_allocated(device, nbytes / rows.width * pitch - (pitch - rows.width)) &&
           staged(settings, watch, status))
         return status;
