@@ -44,6 +44,8 @@ def hot_calls():
     """{name: function of one call}"""
     import numpy as np
 
+    import PyGPU
+    import PyGPU.driver as drv
     from PyGPU import gpuarray
     from PyGPU.compiler import SourceModule
     from PyGPU.elementwise import ElementwiseKernel
@@ -52,6 +54,7 @@ def hot_calls():
     host = np.arange(1024, dtype=np.float32)
     a, b = gpuarray.to_gpu(host), gpuarray.to_gpu(host)
     c = gpuarray.empty_like(a)
+    memory = drv.mem_alloc(host.nbytes)
     mask = gpuarray.to_gpu(host > 500)
     general = SourceModule(SOURCE).get_function("axpy")
     prepared = SourceModule(SOURCE).get_function("axpy").prepare("PPfi").prepared_call
@@ -82,6 +85,10 @@ def hot_calls():
         "to_gpu, 4 KB": lambda: gpuarray.to_gpu(host),
         "get, 4 KB": lambda: a.get(),
         "get into an array, 4 KB": lambda: a.get(host),
+        "memcpy_htod, 4 KB": lambda: drv.memcpy_htod(memory, host),
+        "memcpy_dtoh, 4 KB": lambda: drv.memcpy_dtoh(host, memory),
+        "cudaMemcpy to the device, 4 KB": lambda: PyGPU.cudaMemcpy(memory, host, host.nbytes),
+        "mem_alloc, 4 KB": lambda: drv.mem_alloc(4096),
     }
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU._runtime import core, hooks
+from PyGPU._runtime import core, errors, hooks
 
 if TYPE_CHECKING:
     from PyGPU._types import DType, HostArray
@@ -86,6 +86,7 @@ def ours() -> Library:
     names = ("gpuarray", "cumath", "curandom", "elementwise", "scan", "tools")
     modules = [hooks.loaded(f"PyGPU.{name}") for name in names]
     gpuarray, _, curandom, elementwise, scan, tools = modules
+    driver = hooks.loaded("PyGPU.driver")
 
     @functools.lru_cache
     def axpy(dtype: DType) -> Any:
@@ -102,7 +103,12 @@ def ours() -> Library:
         adopt=lambda array: array,
         fetch=_fetched,
         release=gc.collect,
-        words={"generator": curandom.Philox4x32RandomNumberGenerator(seed=1)},
+        words={
+            "generator": curandom.Philox4x32RandomNumberGenerator(seed=1),
+            "memcpy_htod": driver.memcpy_htod,
+            "memcpy_dtoh": driver.memcpy_dtoh,
+            "cudaMemcpy": lambda *ends: errors.check(core.cudaMemcpy(*ends), "cudaMemcpy"),
+        },
         typed={
             "dtype": lambda dtype: dtype,
             "axpy": axpy,

@@ -320,6 +320,10 @@ _TRANSFERS = {
             1,
             **_spelled("d.set(pinned)", "wait(d.set(pinned))", "d.copy_(from_numpy(pinned))"),
         ),
+        *(
+            Work("d[...] = h", 1, **_spelled(call, "wait(d.set(h))", "d.copy_(from_numpy(h))"))
+            for call in ("d.set(h)", "memcpy_htod(d.gpudata, h)", "cudaMemcpy(d.gpudata, h, n)")
+        ),
     ],
     "down": [
         Work("d.copy()", 1, **_spelled("d.get()", "d.get()", "d.cpu().numpy()")),
@@ -329,9 +333,13 @@ _TRANSFERS = {
             1,
             **_spelled("d.get(pinned)", "d.get(out=pinned)", "from_numpy(pinned).copy_(d)"),
         ),
+        *(
+            Work("g[...] = d", 1, **_spelled(call, "d.get(out=g)", "from_numpy(g).copy_(d)"))
+            for call in ("memcpy_dtoh(g, d.gpudata)", "cudaMemcpy(g, d.gpudata, n)")
+        ),
     ],
 }
-_SIZES = (4 << 10, 1 << 20, 16 << 20, 64 << 20, 256 << 20)
+_SIZES = (4 << 10, 64 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20)
 
 
 def rows(n: int, small: int, dtypes: Sequence[str] = ()) -> Iterator[Row]:
