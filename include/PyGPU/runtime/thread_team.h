@@ -11,6 +11,8 @@
 #include <mutex>
 #include <thread>
 
+#include "unique_handle.h"
+
 namespace PyGPU {
 
 // Tell the processor that this thread waits in a loop.
@@ -29,7 +31,6 @@ class ThreadTeam {
   // `begin` runs once in each new thread.
   explicit ThreadTeam(std::function<void()> begin) : begin_(std::move(begin)) {}
   ThreadTeam(const ThreadTeam&) = delete;
-  ~ThreadTeam();
 
   // Call `work(0)` in this thread and `work(1)` to `work(count - 1)` in the team's. Returns when
   // all calls have returned, and rethrows an exception of work(0); the others must not throw. A
@@ -46,6 +47,14 @@ class ThreadTeam {
     std::thread thread;
   };
 
+  // Ends the threads with the team.
+  struct EndTraits {
+    using Handle = ThreadTeam*;
+    static constexpr const char* name = "a team of threads";
+    static cudaError_t release(ThreadTeam* team);
+  };
+
+  void end();
   void start(unsigned count);
   void live(unsigned number, Member& self, unsigned seen);
   void call(Member& member, unsigned turn);
@@ -57,6 +66,7 @@ class ThreadTeam {
   std::atomic<const Work*> work_{nullptr};
   std::atomic<unsigned> count_{0}, inside_{0};
   std::atomic<bool> ends_{false};
+  UniqueHandle<EndTraits> threads_{this};  // the last member: the threads use the others
 };
 
 }  // namespace PyGPU

@@ -2,7 +2,6 @@
 #include "PyGPU/runtime/host_blocks.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "PyGPU/runtime/quiet_thread.h"
 #include "PyGPU/runtime/settings.h"
 #include "PyGPU/runtime/system_files.h"
 
@@ -128,15 +128,11 @@ void release_while(Blocks& all, IsOver is_over) {
 // With the lock held: let the thread know of a kept block. Returns false if there is no thread.
 bool is_swept(Blocks& all) {
   if (!all.is_swept) {
-    sigset_t every, before;
-    sigfillset(&every);
-    pthread_sigmask(SIG_SETMASK, &every, &before);  // signals are for the program's own threads
     try {
-      std::thread([&all] { sweep(all); }).detach();
+      start_quiet_thread([&all] { sweep(all); }).detach();
       all.is_swept = true;
     } catch (const std::system_error&) {  // no more threads: keep nothing
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
   all.has_kept.notify_one();
   return all.is_swept;

@@ -1,31 +1,16 @@
 // Waking, working and sleeping of the threads of a team. See thread_team.h.
 #include "PyGPU/runtime/thread_team.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <chrono>
 #include <system_error>
+
+#include "PyGPU/runtime/quiet_thread.h"
 
 namespace PyGPU {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::microseconds watches_for{50}, pause_between_looks{20};
-
-// Signals are for the program's own threads.
-class NoSignals {
- public:
-  NoSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
 
 // Look for `found` until it is true or the time is over.
 template <class Found>
@@ -40,7 +25,12 @@ bool watch(Found found) {
 
 }  // namespace
 
-ThreadTeam::~ThreadTeam() {
+cudaError_t ThreadTeam::EndTraits::release(ThreadTeam* team) {
+  team->end();
+  return cudaSuccess;
+}
+
+void ThreadTeam::end() {
   ends_ = true;
   ++turn_;
   for (Member& member : members_) call(member, turn_);
@@ -48,7 +38,6 @@ ThreadTeam::~ThreadTeam() {
 }
 
 void ThreadTeam::start(unsigned count) {
-  const NoSignals blocked;
   while (members_.size() + 1 < count) {
     Member& member = members_.emplace_back();
     member.turn = turn_;
