@@ -146,3 +146,17 @@ def test_many_threads_at_once():
         for thread in threads:
             thread.join()
     assert len(found) == 16 * 12 and all(found)
+
+
+@pytest.mark.skipif(PyGPU.target != "host", reason="only the host machine leaves such an error")
+def test_an_unread_error_stays():
+    """As with cudaMemcpy, which succeeds and leaves what an earlier call returned."""
+    host = np.ones(1 << 20, np.uint8)
+    with configure(threshold=1 << 16):
+        memory = drv.mem_alloc(host.nbytes)
+        for _ in range(3):
+            assert PyGPU.cudaMemcpy(0, 0, 5, PyGPU.cudaMemcpyDeviceToDevice)
+            left = PyGPU.cudaPeekAtLastError()
+            assert left and not PyGPU.cudaMemcpy(memory, host, host.nbytes)
+            assert not PyGPU.cudaMemcpy(host, memory, host.nbytes)
+            assert PyGPU.cudaGetLastError() == left

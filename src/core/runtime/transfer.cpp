@@ -151,7 +151,6 @@ struct Transfer {
     const bool by_one = nbytes < usual_threshold &&
                         (contiguous ? !up && nbytes > longest_bounce : nbytes >= gathered_from);
     if (nbytes < settings.threshold && !by_one) return false;
-    if (cudaPeekAtLastError() != cudaSuccess) return false;  // an error that nobody has read stays
     return !contiguous || is_pageable(host);
   }
 
