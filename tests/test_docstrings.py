@@ -1,6 +1,7 @@
 """Docstrings of the public API: complete by numpydoc's checks, with examples that run."""
 
 import inspect
+import sys
 
 import needs
 import public_api
@@ -61,9 +62,13 @@ def test_a_docstring_starts_with_its_summary(module):
 @pytest.mark.no_device
 @pytest.mark.parametrize("module", MODULES)
 def test_python_shows_the_parameters(module):
-    """The functions and classes of C++ have a text signature."""
+    """The functions and classes of C++ have a text signature.
+
+    Older Pythons do not look for the `__init__` of a class that has a `__new__`.
+    """
+    sees_init = sys.version_info >= (3, 11, 5)
     for path, thing, _ in documented(module):
-        if has_signature(path, thing):
+        if has_signature(path, thing) and (sees_init or not isinstance(thing, type)):
             inspect.signature(thing)  # raises ValueError if there is none
 
 

@@ -58,7 +58,7 @@ def _indices(
         raise TypeError(f"range: expected a slice, got {absolute!r}")
     step = _index("range: step", absolute.step, 1)
     if step == 0:
-        raise ValueError("range: step=0: expected a number other than 0")
+        raise ValueError("range: step=0: expected a nonzero number")
     start = _index("range: start", absolute.start, 0 if step > 0 else n - 1)
     return start, _index("range: stop", absolute.stop, n if step > 0 else -1), step
 

@@ -210,7 +210,7 @@ class _ScanKernel(Rebuilt):
         Raises
         ------
         TypeError
-            An argument is no GPUArray of the kernel's dtype, or of that dtype with another sign.
+            An argument is not a GPUArray of the kernel's dtype, or of that dtype with another sign.
         ValueError
             An array has not one axis, the shapes differ, elements are not aligned, or elements of
             the output overlap.

@@ -22,9 +22,9 @@ class Capabilities(NamedTuple):
     random_library: str
     #: The profiler's library of named ranges; empty if there is none.
     profiler_ranges: str
-    #: DLPack's codes of the memory kinds that belong to a numbered device.
+    #: DLPack's codes of the device types that belong to a numbered device.
     dlpack_devices: tuple[int, ...]
-    #: DLPack's codes of the memory kinds that device code can access; arrays have the first.
+    #: DLPack's codes of the device types whose memory kernels can access; arrays have the first.
     dlpack_accessible: tuple[int, ...]
     #: The null stream in DLPack's numbering; None for a CPU, which has no streams.
     dlpack_null_stream: int | None

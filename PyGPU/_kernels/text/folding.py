@@ -121,7 +121,7 @@ def _by_words(form: ReductionKey) -> tuple[str, str, str]:
     if form.compute.kind == "b":  # subtracting 1 from a zero byte sets its highest bit
         is_true = "A((zeros & 0x80808080u) == 0)"
         return "unsigned zeros = 0;", "zeros |= (word - 0x01010101u) & ~word", is_true
-    if form.inputs[0].kind == "b":  # adding 0x7f to a byte other than 0 sets its highest bit
+    if form.inputs[0].kind == "b":  # adding 0x7f to a nonzero byte sets its highest bit
         flags = "((((word & 0x7f7f7f7fu) + 0x7f7f7f7fu) | word) & 0x80808080u)"
         total = "A(counts * 0x01010101u >> 24)"
         return "unsigned counts = 0;", f"counts += {flags} >> 7", total

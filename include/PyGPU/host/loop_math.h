@@ -145,7 +145,7 @@ PYGPU_LIBMVEC_TARGET __forceinline__ Loop<T> first_of(Libmvec<T> x) {
 #endif
 
 // Integer division through a floating-point type with more bits. The quotient is never rounded up
-// to the next whole number, so truncation is exact. The divisor must not be 0 or -1.
+// to the next integer, so truncation is exact. The divisor must not be 0 or -1.
 __forceinline__ int P_quotient(int a, int b) { return int(double(a) / double(b)); }
 __forceinline__ unsigned P_quotient(unsigned a, unsigned b) {
   return unsigned(static_cast<long long>(double(a) / double(b)));

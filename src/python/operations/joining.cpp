@@ -164,7 +164,7 @@ py::object concatenate(PyObject* const* given) {
   const int ndim = shape.size();
   if (ndim == 0)
     throw py::value_error(
-        "arrays[0] has no axis to join along; use stack() for arrays without axes");
+        "arrays[0] has no axis to join along; use stack() for zero-dimensional arrays");
   const int axis = axis_index(given[1], ndim);
   shape[axis] = 0;
   for (std::size_t k = 0; k < arrays.size(); ++k) {

@@ -91,7 +91,7 @@ struct ReportTraits {
 // The report of one kernel.
 // - Kind::always: the kernel always reports a number, as soon as the number is known, possibly
 // before the kernel ends.
-// - Kind::errors_only: the kernel reports a number other than 0 if it finds an error, before it
+// - Kind::errors_only: the kernel reports a nonzero number if it finds an error, before it
 // ends.
 class Report {
  public:
