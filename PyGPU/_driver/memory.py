@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, NoReturn, SupportsIndex, SupportsInt
 
 from PyGPU._driver import enums
@@ -94,7 +95,8 @@ def mem_alloc(bytes: Int) -> DeviceAllocation:
     >>> drv.from_device(memory, 2, np.int32)
     array([1, 2], dtype=int32)
     """
-    return core._mem_alloc(_positive("bytes", bytes))
+    is_usual = type(bytes) is int and 0 < bytes <= sys.maxsize
+    return core._mem_alloc(bytes if is_usual else _positive("bytes", bytes))
 
 
 def mem_alloc_like(ary: HasNbytes) -> DeviceAllocation:

@@ -89,7 +89,7 @@ def test_transfers(capsys):
     names = {"np": np}
     with PyGPU.transfer.configure() as before:
         exec(block_with("docs/guide/transfers.md", "python", "transfer.configure(threads"), names)
-        assert PyGPU.transfer.configure() == before._replace(threads=4, chunk_bytes=2 << 20)
+        assert PyGPU.transfer.configure() == before._replace(threads=4, chunk_bytes=1 << 20)
     assert capsys.readouterr().out == f"{before!r}\n"
     np.testing.assert_array_equal(names["a"].get(), np.ones((2000, 1500)))
 
