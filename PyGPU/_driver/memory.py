@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, NoReturn, SupportsIndex, SupportsInt
 
 from PyGPU._driver import enums
@@ -95,7 +94,7 @@ def mem_alloc(bytes: Int) -> DeviceAllocation:
     >>> drv.from_device(memory, 2, np.int32)
     array([1, 2], dtype=int32)
     """
-    is_usual = type(bytes) is int and 0 < bytes <= sys.maxsize
+    is_usual = type(bytes) is int and 0 < bytes < 1 << 62
     return core._mem_alloc(bytes if is_usual else _positive("bytes", bytes))
 
 
