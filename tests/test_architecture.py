@@ -113,6 +113,7 @@ LAYERS = [
     {"device.h", "stream.h", "capture.h", "block_cache.h", "memory_pool.h", "memory.h", "peers.h"}
     | {"memory_stats.h", "host_function.h"}
     | {"device_array.h", "transfer.h", "transfer_watch.h", "staging.h", "bounce.h"}
+    | {"staging_job.h"}
     | {"kernel.h", "texture.h"}
     | {"graph.h"},
     {"array.h", "loop.h", "reduction_plan.h", "gather_plan.h"} | FOR_MODULES,

@@ -224,6 +224,8 @@ def test_short_strided_transfers_are_gathered_by_one_thread(calls):
     array = gpuarray.zeros(rows.shape, np.int8)
     for threshold, is_staged in ((0, False), (5001, True)):
         with small_pieces(threshold=threshold):
+            array.set(rows)  # page-locked memory is allocated when a few transfers have gone
+            array.set(rows)
             for work in (array.set, array.get):
                 assert calls("cudaEventRecord", work, rows) == is_staged
 

@@ -216,6 +216,7 @@ def test_a_bad_precompiled_header_does_not_break_kernels(tmp_path, prelude, kind
         assert before not in left, "it is removed, or made anew"
 
 
+@pytest.mark.filterwarnings("ignore:os.fork")  # JAX's, if another test has imported it
 def test_a_process_that_another_thread_forks_leaves_the_folders(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with files.scratch() as scratch:

@@ -129,7 +129,7 @@ def test_page_locked_memory_follows_the_settings():
     configure(threshold=1, threads=1, chunk_bytes=512, chunks=1)
     PyGPU.to_gpu(x)
     least = failing_calls.live()["bytes"]
-    assert held(threads=4, chunk_bytes=16384, chunks=2) == least + 8 * 16384 - 512
+    assert held(threads=4, chunk_bytes=65536, chunks=2) == least + 8 * 65536 - 512
     assert failing_calls.live()["bytes"] == least - 512  # at once, with the ring that it replaced
     assert held(chunk_bytes=4096) == least + 4096 - 512
     for _ in range(20):

@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <deque>
-#include <exception>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -16,7 +14,7 @@
 
 #include "PyGPU/runtime/cores.h"
 #include "PyGPU/runtime/memory.h"
-#include "PyGPU/runtime/streaming_copy.h"
+#include "PyGPU/runtime/staging_job.h"
 #include "PyGPU/runtime/thread_team.h"
 
 namespace PyGPU {
@@ -24,8 +22,8 @@ namespace {
 
 constexpr std::size_t KB = 1 << 10, MB = 1 << 20;
 
-// A lane waits for its copies in a loop for this long, which is more than a run takes on an idle
-// bus, and then sleeps.
+// A thread waits for its copies in a loop for this long, which is more than a run takes on an idle
+// bus, and then by a call of the runtime.
 constexpr std::chrono::microseconds looks_for{200};
 
 // Transfers of at least this size wait for the ring while another thread uses it.
@@ -35,103 +33,21 @@ constexpr std::size_t waits_for_turn = 16 * MB;
 
 namespace staging {
 
-// Pieces that follow each other on the device.
-struct Run {
-  std::size_t first, count;
-  std::size_t at, nbytes;  // in the dense array
-};
-
-// One transfer. Lanes take runs until none is left, one has failed, or the transfer was ended.
-struct Job {
-  const StagedTransfer& transfer;
-  const StagingPlan& plan;
-  std::atomic<std::size_t> next{0}, moved{0};
-  std::atomic<cudaError_t> error{cudaSuccess};
-  std::atomic<bool> ended{false};
-
-  using After = std::function<void(std::size_t moved)>;
-
-  // The last downloaded runs are short, so that all lanes end their copies at about the same time.
-  std::size_t pieces_of_next(std::size_t first) const {
-    const std::size_t all = transfer.pieces.count(), piece = transfer.pieces.piece(0).nbytes;
-    const std::size_t share = transfer.up ? all : (all - first) / (2 * plan.lanes);
-    return std::max<std::size_t>(std::min(share, plan.run_bytes / piece), 1);
-  }
-  bool take(Run& run) {
-    const std::size_t all = transfer.pieces.count();
-    run.first = next.load(std::memory_order_relaxed);
-    do {
-      if (run.first >= all || ended) return false;
-      run.count = std::min(pieces_of_next(run.first), all - run.first);
-    } while (!next.compare_exchange_weak(run.first, run.first + run.count));
-    const Pieces::Piece last = transfer.pieces.piece(run.first + run.count - 1);
-    run.at = transfer.pieces.piece(run.first).at;
-    run.nbytes = last.at + last.nbytes - run.at;
-    return true;
-  }
-  bool succeeded(cudaError_t outcome) {
-    if (outcome == cudaSuccess) return true;
-    error.store(outcome);
-    ended = true;
-    return false;
-  }
-  void count(const Run& run, const After& after) {
-    const std::size_t now = moved.fetch_add(run.nbytes) + run.nbytes;
-    if (after) after(now);
-  }
-
-  // Copy a run between the host's memory and a lane's, `chunk`.
-  void fill_or_empty(const Run& run, char* chunk) const {
-    const Pieces& pieces = transfer.pieces;
-    if (pieces.contiguous()) {
-      char* const host = transfer.host + pieces.piece(run.first).host_at;
-      char *const to = transfer.up ? chunk : host, *const from = transfer.up ? host : chunk;
-      plan.past_cache ? copy_past_cache(to, from, run.nbytes)
-                      : void(std::memcpy(to, from, run.nbytes));
-      return;
-    }
-    for (std::size_t i = run.first; i < run.first + run.count; ++i) {
-      const Pieces::Piece piece = pieces.piece(i);
-      char* const at = chunk + (piece.at - run.at);
-      transfer.up ? pieces.gather(piece, at, transfer.host)
-                  : pieces.scatter(piece, at, transfer.host);
-    }
-  }
-
-  // Enqueue the copy of a run between a lane's memory and the device's. Among rows with a pitch, a
-  // run is the rest of a row, whole rows, and the begin of another.
-  cudaError_t enqueue(const Run& run, char* chunk, cudaStream_t stream) const {
-    const auto [width, pitch] = transfer.rows;
-    if (!width) return enqueue_bytes(transfer.device + run.at, chunk, run.nbytes, stream);
-    cudaError_t outcome = cudaSuccess;
-    for (std::size_t at = run.at, end = run.at + run.nbytes; at < end && !outcome;) {
-      char* const device = transfer.device + at / width * pitch + at % width;
-      const std::size_t rows = at % width ? 0 : (end - at) / width;
-      const std::size_t nbytes = rows ? rows * width : std::min(width - at % width, end - at);
-      outcome = rows ? enqueue_rows(device, chunk, rows, stream)
-                     : enqueue_bytes(device, chunk, nbytes, stream);
-      at += nbytes;
-      chunk += nbytes;
-    }
-    return outcome;
-  }
-  cudaError_t enqueue_bytes(char* device, char* chunk, std::size_t nbytes,
-                            cudaStream_t stream) const {
-    return transfer.up ? cudaMemcpyAsync(device, chunk, nbytes, cudaMemcpyHostToDevice, stream)
-                       : cudaMemcpyAsync(chunk, device, nbytes, cudaMemcpyDeviceToHost, stream);
-  }
-  cudaError_t enqueue_rows(char* device, char* chunk, std::size_t rows, cudaStream_t stream) const {
-    const auto [width, pitch] = transfer.rows;
-    return transfer.up ? cudaMemcpy2DAsync(device, pitch, chunk, width, width, rows,
-                                           cudaMemcpyHostToDevice, stream)
-                       : cudaMemcpy2DAsync(chunk, width, device, pitch, width, rows,
-                                           cudaMemcpyDeviceToHost, stream);
-  }
-};
-
 // Return whether this thread has no unread error: a query that answers "not ready" would replace
 // it.
 bool may_query() { return cudaPeekAtLastError() == cudaSuccess; }
+
+cudaError_t wait_for(cudaEvent_t event) {
+  if (!may_query()) return cudaEventSynchronize(event);
+  const auto end = std::chrono::steady_clock::now() + looks_for;
+  cudaError_t state = cudaEventQuery(event);
+  for (; state == cudaErrorNotReady && std::chrono::steady_clock::now() < end;
+       state = cudaEventQuery(event))
+    relax_processor();
+  if (state != cudaErrorNotReady) return state;
+  (void)cudaGetLastError();
+  return cudaEventSynchronize(event);
+}
 
 // Copy on the bus, or waiting for it.
 struct Flight {
@@ -146,18 +62,15 @@ struct Flight {
 // memory faster if no core has used it lately, so the ring is larger than what is in flight.
 class Lane {
  public:
-  bool is_ready() const { return bool(memory_); }
-  std::size_t nbytes() const { return memory_.get().nbytes; }
+  Lane(char* memory, std::size_t nbytes, unsigned most_in_flight)
+      : memory_(memory), nbytes_(nbytes), in_flight_(std::min(most_in_flight, 2u)) {}
 
-  Status prepare(const TransferSettings& settings) {
-    stream_.emplace(cudaStreamNonBlocking, 0);
-    if (stream_->status.failed()) return stream_->status;
-    done_.clear();
+  Status make_events() {
+    if (stream_.status.failed()) return stream_.status;
     for (std::size_t i = 0; i < most_flights; ++i)
       if (done_.emplace_back(cudaEventDisableTiming | cudaEventBlockingSync).status.failed())
         return done_.back().status;
-    in_flight_ = std::min<std::size_t>(settings.chunks, 2);
-    return take_memory(memory_, MemoryKind::pinned, settings.chunks * settings.chunk_bytes);
+    return {};
   }
 
   // Work until the job ends. No copy of this lane is in flight afterwards, however it ends.
@@ -168,10 +81,10 @@ class Lane {
       job.transfer.up ? upload(job, after) : download(job, after);
     } catch (...) {
       job.ended = true;
-      job.succeeded(cudaStreamSynchronize(stream_->get()));
+      job.succeeded(cudaStreamSynchronize(stream_.get()));
       throw;
     }
-    if (job.ended) job.succeeded(cudaStreamSynchronize(stream_->get()));
+    if (job.ended) job.succeeded(cudaStreamSynchronize(stream_.get()));
   }
 
  private:
@@ -182,7 +95,7 @@ class Lane {
     for (Run run; job.take(run);) {
       std::size_t chunk = 0;
       if (!make_room(run.nbytes, most_flights, chunk, end_oldest)) return;
-      job.fill_or_empty(run, address() + chunk);
+      job.fill_or_empty(run, memory_ + chunk);
       if (!enqueue(job, run, chunk)) return;
       job.count(run, after);
     }
@@ -195,7 +108,7 @@ class Lane {
     const auto end_oldest = [&] {
       if (!wait_for_oldest(job)) return false;
       const Flight& flight = flights_[ended_++ % most_flights];
-      job.fill_or_empty(flight.run, address() + flight.chunk);
+      job.fill_or_empty(flight.run, memory_ + flight.chunk);
       job.count(flight.run, after);
       return true;
     };
@@ -211,12 +124,10 @@ class Lane {
     }
   }
 
-  char* address() const { return static_cast<char*>(memory_.get().address); }
-
   // Find room for a run behind the last one; ends flights until the room is free.
   template <class EndOldest>
   bool make_room(std::size_t nbytes, std::size_t most, std::size_t& chunk, EndOldest end_oldest) {
-    if (head_ + nbytes > this->nbytes()) head_ = 0;
+    if (head_ + nbytes > nbytes_) head_ = 0;
     chunk = std::exchange(head_, head_ + nbytes);
     const auto is_taken = [&] {
       for (std::size_t i = ended_; i < begun_; ++i)
@@ -231,34 +142,25 @@ class Lane {
   bool enqueue(Job& job, const Run& run, std::size_t chunk) {
     const std::size_t slot = begun_ % most_flights;
     flights_[slot] = {run, chunk};
-    if (!job.succeeded(job.enqueue(run, address() + chunk, stream_->get())) ||
-        !job.succeeded(cudaEventRecord(done_[slot].get(), stream_->get())))
+    if (!job.succeeded(job.enqueue(run, memory_ + chunk, stream_.get())) ||
+        !job.succeeded(cudaEventRecord(done_[slot].get(), stream_.get())))
       return false;
     ++begun_;
     return true;
   }
 
   bool wait_for_oldest(Job& job) {
-    const cudaEvent_t done = done_[ended_ % most_flights].get();
-    if (!may_query()) return job.succeeded(cudaEventSynchronize(done));
-    const auto end = std::chrono::steady_clock::now() + looks_for;
-    cudaError_t state = cudaEventQuery(done);
-    for (; state == cudaErrorNotReady && std::chrono::steady_clock::now() < end;
-         state = cudaEventQuery(done))
-      relax_processor();
-    if (state == cudaErrorNotReady) {
-      (void)cudaGetLastError();
-      state = cudaEventSynchronize(done);
-    }
-    return job.succeeded(state);
+    return job.succeeded(wait_for(done_[ended_ % most_flights].get()));
   }
 
-  std::optional<Stream> stream_;
-  Memory memory_;
+  char* const memory_;
+  const std::size_t nbytes_;
+  Stream stream_{cudaStreamNonBlocking, 0};
   std::deque<Event> done_;  // of each flight's slot
   Flight flights_[most_flights];
   std::size_t begun_ = 0, ended_ = 0;  // numbers of flights of this job
-  std::size_t head_ = 0, in_flight_ = 2;
+  std::size_t head_ = 0;
+  const std::size_t in_flight_;
 };
 
 std::string pci_bus_id(int device) {
@@ -271,15 +173,12 @@ void stay_near(const std::optional<cpu_set_t>& cores) {
   if (cores) (void)pthread_setaffinity_np(pthread_self(), sizeof *cores, &*cores);
 }
 
-// Wait for the work that cudaMemcpy would wait for.
-cudaError_t wait_for_null_stream() {
-  const RelaxedCaptureMode relaxed = relax_capture_mode();
-  if (null_stream_query_includes_all && may_query()) {
-    const cudaError_t state = cudaStreamQuery(cudaStream_t());
-    if (state != cudaErrorNotReady) return state;
-    (void)cudaGetLastError();
-  }
-  return cudaStreamSynchronize(cudaStream_t());
+// Return whether the null stream has no work. False if that is unknown.
+bool is_null_stream_idle() {
+  if (!null_stream_query_includes_all || !may_query()) return false;
+  const cudaError_t state = cudaStreamQuery(cudaStream_t());
+  if (state) (void)cudaGetLastError();  // the next call reports an error that is not "not ready"
+  return !state;
 }
 
 }  // namespace staging
@@ -287,14 +186,15 @@ cudaError_t wait_for_null_stream() {
 using staging::Job;
 using staging::Lane;
 
-// Lanes of one device. They saturate the bus, so only one transfer at a time uses them.
+// Page-locked memory and threads of one device. They saturate the bus, so only one transfer at a
+// time uses them.
 class Ring {
  public:
   Ring(int device, const TransferSettings& settings)
       : device_(device),
         epoch_(device_epoch(device)),
         settings_(settings),
-        lanes_(settings.threads),
+        nbytes_(settings.threads * settings.chunks * settings.chunk_bytes),
         near_(cores_near(staging::pci_bus_id(device))),
         team_([this] { staging::stay_near(near_); }) {}
 
@@ -304,61 +204,123 @@ class Ring {
   }
   bool is_gone() const { return PyGPU::is_gone(device_, epoch_); }
 
-  // Return whether there are that many lanes, and make them if transfers have earned them.
-  bool has_lanes(unsigned count, std::size_t nbytes) {
+  // Return whether there is memory. It is allocated once transfers have earned it.
+  bool has_memory(std::size_t nbytes) {
     const std::lock_guard<std::mutex> hold(growth_);
-    if (ready_ >= count) return true;
-    const std::size_t each = settings_.chunks * settings_.chunk_bytes;
+    if (state_ != State::none) return state_ == State::ready;
     seen_ += std::min(nbytes, SIZE_MAX - seen_);
-    if (seen_ / count < each / 4 || has_failed_) return false;
-    const auto grow = [&] {
-      for (unsigned i = ready_; i < count; ++i)
-        if (lanes_[i].prepare(settings_).failed()) {
-          (void)cudaGetLastError();
-          has_failed_ = true;  // the memory is asked for once
-          return;
-        }
-    };
+    if (seen_ < nbytes_ / 4) return false;
+    Status status;
     if (near_) {  // a thread's memory comes from its own node
       std::thread([&] {
         staging::stay_near(near_);
-        if (!cudaSetDevice(device_)) grow();
+        status = cudaSetDevice(device_);
+        if (!status.failed()) status = prepare();
       }).join();
     } else {
-      grow();
+      status = prepare();
     }
-    while (ready_ < lanes_.size() && lanes_[ready_].is_ready()) ++ready_;
-    return ready_ >= count;
+    state_ = status.failed() ? State::failed : State::ready;  // it is asked for once
+    if (status.failed()) (void)cudaGetLastError();
+    return state_ == State::ready;
   }
+
+  // Return whether a transfer of that size is one copy over the bus.
+  bool is_whole(std::size_t nbytes) const { return nbytes <= nbytes_ / 4; }
 
   bool run(const StagedTransfer& transfer, const StagingPlan& plan, const Job::After& after,
            Status& status) {
     std::unique_lock<std::mutex> turn(turn_, std::defer_lock);
     if (transfer.nbytes >= waits_for_turn) turn.lock();
     if (!turn.owns_lock() && !turn.try_lock()) return false;
-    if (const cudaError_t error = staging::wait_for_null_stream()) {
-      status = error;
-      return true;
-    }
+    const RelaxedCaptureMode relaxed = relax_capture_mode();
     Job job{transfer, plan};
-    team_.run(plan.lanes, [&](unsigned number) {
-      Lane& lane = lanes_[number];
-      if (number == 0) return lane.work(job, after);
-      if (job.succeeded(cudaSetDevice(device_))) lane.work(job, {});
-    });
-    status = job.error.load();
+    if (is_whole(transfer.nbytes)) {
+      status = transfer.up ? upload_whole(job) : download_whole(job);
+      if (!status.failed()) after(transfer.nbytes);
+    } else {
+      if (!staging::is_null_stream_idle()) status = cudaStreamSynchronize(cudaStream_t());
+      if (!status.failed()) status = by_lanes(job, after);
+    }
     return true;
   }
 
  private:
+  Status prepare() {
+    Status status = take_memory(memory_, MemoryKind::pinned, nbytes_);
+    if (!status.failed()) status = moved_.emplace(cudaEventDisableTiming).status;
+    const std::size_t each = nbytes_ / settings_.threads;
+    for (unsigned i = 0; i < settings_.threads && !status.failed(); ++i)
+      status = lanes_.emplace_back(address() + i * each, each, settings_.chunks).make_events();
+    return status;
+  }
+  char* address() const { return static_cast<char*>(memory_.get().address); }
+
+  // Return the part of the memory that was used longest ago; see Lane.
+  char* room_for(std::size_t nbytes) {
+    if (head_ + nbytes > nbytes_) head_ = 0;
+    return address() + std::exchange(head_, head_ + nbytes);
+  }
+
+  // Enqueue all of a transfer on the null stream, where no other work comes in between.
+  cudaError_t enqueue_whole(Job& job, char* chunk) {
+    const staging::Run whole{0, job.transfer.pieces.count(), 0, job.transfer.nbytes};
+    const cudaError_t error = job.enqueue(whole, chunk, cudaStream_t());
+    if (!error) return cudaEventRecord(moved_->get(), cudaStream_t());
+    (void)cudaStreamSynchronize(cudaStream_t());  // some rows may be on their way
+    return error;
+  }
+
+  static void copy_parts(Job& job, char* chunk) {
+    for (staging::Run run; job.take(run);) job.fill_or_empty(run, chunk + run.at);
+  }
+
+  cudaError_t upload_whole(Job& job) {
+    char* const chunk = room_for(job.transfer.nbytes);
+    team_.run(job.plan.lanes, [&](unsigned) { copy_parts(job, chunk); });
+    const cudaError_t error = enqueue_whole(job, chunk);
+    return error ? error : staging::wait_for(moved_->get());
+  }
+
+  // The other threads wake while the bytes are on the bus, unless other work comes before them.
+  cudaError_t download_whole(Job& job) {
+    char* const chunk = room_for(job.transfer.nbytes);
+    const bool comes_soon = staging::is_null_stream_idle();
+    cudaError_t error = enqueue_whole(job, chunk);
+    if (!error && !comes_soon) error = staging::wait_for(moved_->get());
+    if (error) return error;
+    enum { on_the_bus, here, lost };
+    std::atomic<int> bytes{comes_soon ? on_the_bus : here};
+    team_.run(job.plan.lanes, [&](unsigned number) {
+      if (number == 0 && comes_soon) {
+        error = staging::wait_for(moved_->get());
+        bytes = error ? lost : here;
+      }
+      while (bytes == on_the_bus) relax_processor();
+      if (bytes == here) copy_parts(job, chunk);
+    });
+    return error;
+  }
+
+  cudaError_t by_lanes(Job& job, const Job::After& after) {
+    team_.run(job.plan.lanes, [&](unsigned number) {
+      Lane& lane = lanes_[number];
+      if (number == 0) return lane.work(job, after);
+      if (job.succeeded(cudaSetDevice(device_))) lane.work(job, {});
+    });
+    return job.error;
+  }
+
   const int device_;
   const unsigned epoch_;
   const TransferSettings settings_;
+  const std::size_t nbytes_;
   std::mutex growth_, turn_;
-  std::deque<Lane> lanes_;  // each has memory or none yet
-  unsigned ready_ = 0;
-  std::size_t seen_ = 0;
-  bool has_failed_ = false;
+  enum class State { none, ready, failed } state_ = State::none;
+  std::size_t seen_ = 0, head_ = 0;
+  Memory memory_;
+  std::optional<Event> moved_;
+  std::deque<Lane> lanes_;
   const std::optional<cpu_set_t> near_;
   ThreadTeam team_;
 };
@@ -388,10 +350,9 @@ std::shared_ptr<Ring> find_ring(int device, const TransferSettings& settings) {
 
 }  // namespace
 
-std::shared_ptr<Ring> ring_of(int device, unsigned lanes, std::size_t nbytes,
-                              const TransferSettings& settings) {
+std::shared_ptr<Ring> ring_of(int device, std::size_t nbytes, const TransferSettings& settings) {
   std::shared_ptr<Ring> ring = find_ring(device, settings);
-  return ring->has_lanes(lanes, nbytes) ? ring : nullptr;
+  return ring->has_memory(nbytes) ? ring : nullptr;
 }
 
 void release_other_rings(const TransferSettings& settings) {
@@ -402,19 +363,22 @@ void release_other_rings(const TransferSettings& settings) {
 }
 
 // The sizes are the best of those that were measured on H100 and H200 (benchmarks/README.md). The
-// times near them differ by a few percent, so that they are not measured anew on each machine. Many
-// short runs cost calls of the runtime, and a few long ones leave lanes without work. Runs of 2 MB
-// fill a core's cache, so that what the device reads has left it; shorter ones are written past it.
-StagingPlan plan_staging(std::size_t nbytes, bool up, unsigned most_lanes,
+// times near them differ by a few percent, so that they are not measured anew on each machine. If
+// each run is a call of the runtime, many short ones cost time, and a few long ones leave lanes
+// without work. Runs of 2 MB fill a core's cache, so that what the device reads has left it;
+// shorter ones are written past it.
+StagingPlan plan_staging(const Ring& ring, std::size_t nbytes, bool up, unsigned most_lanes,
                          const TransferSettings& settings) {
   const auto bounded = [&](std::size_t size) { return std::min(size, settings.chunk_bytes); };
-  const std::size_t least = bounded(256 * KB);
   StagingPlan plan{};
-  plan.lanes = unsigned(std::clamp<std::size_t>(nbytes / least, 1, most_lanes));
-  if (up) {
+  plan.lanes = unsigned(std::clamp<std::size_t>(nbytes / bounded(256 * KB), 1, most_lanes));
+  if (ring.is_whole(nbytes)) {
+    plan.run_bytes = plan.piece_bytes =
+        bounded(std::clamp<std::size_t>(nbytes / (4 * plan.lanes), 32 * KB, 256 * KB));
+    plan.past_cache = up;
+  } else if (up) {
     const bool is_large = nbytes >= 48 * MB;
-    plan.run_bytes = bounded(is_large ? 2 * MB : std::clamp<std::size_t>(nbytes / 8, 256 * KB, MB));
-    plan.piece_bytes = plan.run_bytes;
+    plan.run_bytes = plan.piece_bytes = bounded(is_large ? 2 * MB : MB);
     plan.past_cache = !is_large;
   } else {
     plan.run_bytes = bounded(2 * MB);

@@ -160,10 +160,10 @@ struct Transfer {
     int current = 0;
     status = cudaGetDevice(&current);
     if (status.failed()) return true;
-    const StagingPlan plan =
-        plan_staging(nbytes, up, nbytes < settings.threshold ? 1 : settings.threads, settings);
-    const std::shared_ptr<Ring> ring = ring_of(current, plan.lanes, nbytes, settings);
+    const std::shared_ptr<Ring> ring = ring_of(current, nbytes, settings);
     if (!ring) return false;
+    const unsigned most = nbytes < settings.threshold ? 1 : settings.threads;
+    const StagingPlan plan = plan_staging(*ring, nbytes, up, most, settings);
     const Pieces pieces(dense, layout, plan.piece_bytes);
     const StagedTransfer whole{
         device + pieces.dense_offset(), host + pieces.host_offset(), pieces, nbytes, up, rows};
