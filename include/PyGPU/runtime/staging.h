@@ -15,8 +15,8 @@
 namespace PyGPU {
 
 class Ring;
-// Return the ring of the current device, or null if it has no page-locked memory: that is allocated
-// once transfers have moved a quarter of its bytes. `nbytes` is counted.
+// Return the ring of the current device, or null if it has no page-locked memory for a transfer:
+// that is allocated once transfers have moved a quarter of its bytes. `nbytes` is counted.
 std::shared_ptr<Ring> ring_of(int device, std::size_t nbytes, const TransferSettings& settings);
 // Release the rings that were created with other settings.
 void release_other_rings(const TransferSettings& settings);
@@ -25,9 +25,9 @@ void release_other_rings(const TransferSettings& settings);
 StagingPlan plan_staging(const Ring& ring, std::size_t nbytes, bool up, unsigned most_lanes,
                          const TransferSettings& settings);
 
-// Copy through the ring. A transfer of at most a quarter of its memory is one copy in the order of
-// the legacy null stream, which threads fill or empty. For a larger one, each lane copies runs of
-// pieces on its own stream, after the work that the null stream waits for; work that other threads
+// Copy through the ring. A transfer of at most eight chunks is one copy in the order of the legacy
+// null stream, which threads fill or empty. For a larger one, each lane copies runs of pieces on its
+// own stream, after the work that the null stream waits for; work that other threads
 // enqueue meanwhile may run between them. `moved` is called in this thread after runs that it
 // copied, with the bytes that all threads have copied; its exceptions are rethrown after all lanes
 // have stopped. Returns false, without a copy, if another thread uses the ring and `nbytes` are too

@@ -204,10 +204,11 @@ class Ring {
   }
   bool is_gone() const { return PyGPU::is_gone(device_, epoch_); }
 
-  // Return whether there is memory. It is allocated once transfers have earned it.
+  // Return whether there is memory for a transfer. It is allocated once transfers have earned it.
   bool has_memory(std::size_t nbytes) {
     const std::lock_guard<std::mutex> hold(growth_);
-    if (state_ != State::none) return state_ == State::ready;
+    const bool has_room = nbytes <= nbytes_ || nbytes > most_whole();
+    if (state_ != State::none) return has_room && state_ == State::ready;
     seen_ += std::min(nbytes, SIZE_MAX - seen_);
     if (seen_ < nbytes_ / 4) return false;
     Status status;
@@ -222,11 +223,11 @@ class Ring {
     }
     state_ = status.failed() ? State::failed : State::ready;  // it is asked for once
     if (status.failed()) (void)cudaGetLastError();
-    return state_ == State::ready;
+    return has_room && state_ == State::ready;
   }
 
   // Return whether a transfer of that size is one copy over the bus.
-  bool is_whole(std::size_t nbytes) const { return nbytes <= nbytes_ / 4; }
+  bool is_whole(std::size_t nbytes) const { return nbytes <= std::min(nbytes_, most_whole()); }
 
   bool run(const StagedTransfer& transfer, const StagingPlan& plan, const Job::After& after,
            Status& status) {
@@ -246,6 +247,8 @@ class Ring {
   }
 
  private:
+  std::size_t most_whole() const { return 8 * settings_.chunk_bytes; }
+
   Status prepare() {
     Status status = take_memory(memory_, MemoryKind::pinned, nbytes_);
     if (!status.failed()) status = moved_.emplace(cudaEventDisableTiming).status;
