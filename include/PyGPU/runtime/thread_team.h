@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -23,6 +24,10 @@ inline void relax_processor() {
   asm volatile("yield");
 #endif
 }
+
+// Wait until `found()` is true: in a loop for `spins`, then with sleeps in between, so that the
+// threads of a busy computer do not keep the one that they wait for from a core.
+void wait_until(const std::function<bool()>& found, std::chrono::microseconds spins);
 
 class ThreadTeam {
  public:

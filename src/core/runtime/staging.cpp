@@ -285,6 +285,11 @@ class Ring {
     return error ? error : staging::wait_for(moved_->get());
   }
 
+  // Return more than the time that an idle bus of 40 GB/s takes.
+  static std::chrono::microseconds time_on_bus(std::size_t nbytes) {
+    return std::chrono::microseconds(50 + nbytes / 40000);
+  }
+
   // The other threads wake while the bytes are on the bus, unless other work comes before them.
   cudaError_t download_whole(Job& job) {
     char* const chunk = room_for(job.transfer.nbytes);
@@ -299,7 +304,7 @@ class Ring {
         error = staging::wait_for(moved_->get());
         bytes = error ? lost : here;
       }
-      while (bytes == on_the_bus) relax_processor();
+      wait_until([&bytes] { return bytes != on_the_bus; }, time_on_bus(job.transfer.nbytes));
       if (bytes == here) copy_parts(job, chunk);
     });
     return error;

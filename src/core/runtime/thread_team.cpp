@@ -1,7 +1,6 @@
 // Waking, working and sleeping of the threads of a team. See thread_team.h.
 #include "PyGPU/runtime/thread_team.h"
 
-#include <chrono>
 #include <system_error>
 
 #include "PyGPU/runtime/quiet_thread.h"
@@ -14,8 +13,8 @@ constexpr std::chrono::microseconds watches_for{50}, pause_between_looks{20};
 
 // Look for `found` until it is true or the time is over.
 template <class Found>
-bool watch(Found found) {
-  const auto end = Clock::now() + watches_for;
+bool watch(Found found, std::chrono::microseconds spins) {
+  const auto end = Clock::now() + spins;
   for (unsigned looks = 1;; ++looks) {
     if (found()) return true;
     relax_processor();
@@ -24,6 +23,11 @@ bool watch(Found found) {
 }
 
 }  // namespace
+
+void wait_until(const std::function<bool()>& found, std::chrono::microseconds spins) {
+  if (watch(found, spins)) return;
+  while (!found()) std::this_thread::sleep_for(pause_between_looks);
+}
 
 cudaError_t ThreadTeam::EndTraits::release(ThreadTeam* team) {
   team->end();
@@ -56,7 +60,7 @@ void ThreadTeam::live(unsigned number, Member& self, unsigned seen) {
   begin_();
   for (;;) {
     const auto called = [&] { return self.turn != seen; };
-    if (!watch(called)) {
+    if (!watch(called, watches_for)) {
       std::unique_lock<std::mutex> hold(self.lock);
       self.sleeps = true;
       self.wakes.wait(hold, called);
@@ -80,8 +84,7 @@ void ThreadTeam::call(Member& member, unsigned turn) {
 
 void ThreadTeam::finish() {
   work_ = nullptr;
-  const auto done = [this] { return inside_ == 0; };
-  while (!watch(done)) std::this_thread::sleep_for(pause_between_looks);
+  wait_until([this] { return inside_ == 0; }, watches_for);
 }
 
 void ThreadTeam::run(unsigned count, const Work& work) {
