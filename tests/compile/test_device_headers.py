@@ -36,15 +36,17 @@ def build(target, architecture, source, *extra):
     standard = [] if any("-std" in word for word in extra) else ["-std=c++17"]  # NVRTC 11 takes one
     words = [f"{arch}={architecture}", *standard, *options]
     words += [f"-I{headers.folder(folder)}" for folder in folders]
-    if target == "cuda":
-        words += rtc.toolkit_include_options(prefix)
-    else:  # CUDA's compiler has what these declare
-        ours = headers.on_demand([source.encode()], True, "rtc_hip")
-        words += [word for one in ours for word in ("-include", one)]
+    words += rtc.toolkit_include_options(prefix) if target == "cuda" else []
+    for header in headers.on_demand([source.encode()], True, folders[0]):
+        words += pre_include(target, header)
     try:
         return True, library.compile(source, "kernel.cu", [*words, *extra], (), library.binary)[1]
     except errors.CompileError as error:
         return False, error.stderr
+
+
+def pre_include(target, name):
+    return [f"--pre-include={name}"] if target == "cuda" else ["-include", name]
 
 
 def kernel(body, includes=()):
@@ -65,7 +67,10 @@ USES = {
     "cstring": "std::memcpy(a, d, 8); std::memmove(a, a + 1, 8); l[0] = std::memcmp(a, d, 4);",
     "stdio.h": 'printf("%d\\n", n); l[0] = EOF;',
     "cstdio": 'std::printf("%g %s\\n", d[0], "x");',
-    "math.h": "a[0] = M_PI * sinf(a[1]) + INFINITY + NAN + pow(2, n) + pow(a[1], d[1]);",
+    "math.h": (
+        "a[0] = M_PI * sinf(a[1]) + INFINITY + NAN + pow(2, n) + pow(a[1], d[1]);"
+        "a[1] = pow(a[0], n) + pow(d[0], 2) + pow(a[0], 2.f);"
+    ),
     "cmath": "a[0] = std::sqrt(a[1]) + std::pow(a[1], 2) + std::abs(a[2]) + std::isnan(d[0]);",
     "float.h": "a[0] = FLT_MAX * FLT_EPSILON; d[0] = DBL_MIN + DBL_DIG;",
     "cfloat": "d[0] = DBL_EPSILON;",
@@ -122,6 +127,7 @@ def test_header_and_its_use(target, architecture, header):
 @pytest.mark.parametrize("target, architecture", [("cuda", "sm_90"), ("hip", "gfx90a")])
 @pytest.mark.parametrize("standard", ["c++11", "c++14", "c++17", "c++20"])
 def test_all_standard_headers_together(target, architecture, standard):
+    needs.standard(COMPILERS[target][0], standard)
     includes = [name for name in USES if not name.startswith(("cu", "coop"))]
     source = kernel("a[0] = std::sqrt(a[1]);", includes)
     compiled, log = build(target, architecture, source, f"-std={standard}", *STD)
@@ -134,6 +140,8 @@ def test_what_nvcc_gives_without_an_include(target, architecture):
         "uint u = UINT_MAX; ushort s = u; ulong w = s; ssize_t z = -1; time_t t = 0; off_t o = t;"
         "uintptr_t p = (uintptr_t)a; uint64_t q = p; int8_t c = EOF; assert(n >= 0);"
         "constexpr float inf = INFINITY; constexpr double huge = HUGE_VAL;"
+        'constexpr float nan = NAN; static_assert(inf > FLT_MAX && huge == inf, "");'
+        'static_assert(nan != nan, "");'
         "l[0] = w + z + o + q + c + RAND_MAX + INT_MAX + (a == NULL) + (inf < huge) + FLT_DIG;"
     )
     compiled, log = build(target, architecture, kernel(body))
@@ -201,7 +209,8 @@ def test_beside_the_cuda_toolkit(header):
     needs.compiler("nvrtc")
     folders = [option[2:] for option in rtc.toolkit_include_options("nvrtc")]
     if not any(Path(folder, header).exists() for folder in folders):
-        needs.missing("cccl" if "/" in header else "cuda", f"there is no {header} in {folders}")
+        package = "cccl" if "/" in header else "curand" if "curand" in header else "cuda"
+        needs.missing(package, f"there is no {header} in {folders}")
     body = "l[0] = INT64_MAX; a[0] = INFINITY + std::abs(n) + CHAR_BIT;"
     compiled, log = build("cuda", "sm_90", kernel(body, [header, "cmath", "limits"]))
     assert compiled, log
@@ -279,13 +288,10 @@ __global__ void kernel(float *a, int n)
 """
 
 
-def pre_include(target, name):
-    return [f"--pre-include={name}"] if target == "cuda" else ["-include", name]
-
-
 @pytest.mark.parametrize("target, architecture", ARCHITECTURES)
 @pytest.mark.parametrize("standard", ["c++11", "c++17", "c++20"])
 def test_references(target, architecture, standard):
+    needs.standard(COMPILERS[target][0], standard)
     header = pre_include(target, "texture_references.h")
     lacking = ["-DWITHOUT_LEVELS"] if architecture == "gfx90a" else []
     options = [*header, *lacking, f"-std={standard}"]
@@ -350,4 +356,5 @@ def test_other_texts_do_not_have_the_header_of_references():
         "static surface < void,\n cudaSurfaceType2D > s;": 1,
     }
     for text, count in texts.items():
-        assert len(headers.on_demand(includes.scan(text, []).texts(text), True)) == count
+        found = headers.on_demand(includes.scan(text, []).texts(text), True, "rtc")
+        assert len(found) == count

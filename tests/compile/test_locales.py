@@ -117,3 +117,20 @@ def test_a_full_disk_of_the_compiler(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "mkdtemp", full)
     with pytest.raises(errors.CompileError, match=r"No space left on device \(TMPDIR names"):
         compiler.compile(KERNEL, cache_dir=False)
+
+
+LOCALE = """
+import locale
+from PyGPU._compile.compilers import rtc
+before = locale.nl_langinfo(locale.CODESET)
+options = ["--gpu-architecture=sm_75"]
+rtc.library("nvrtc").compile("__global__ void f() {}", "kernel.cu", options, (), "CUBIN")
+print(before, locale.nl_langinfo(locale.CODESET))
+"""
+
+
+@pytest.mark.no_device
+def test_the_locale_stays_after_a_compilation(python):
+    """NVRTC before CUDA 12.6 changes the locale of the thread."""
+    needs.compiler("nvrtc")
+    assert python(LOCALE, LC_ALL="C.UTF-8").stdout == "UTF-8 UTF-8\n"

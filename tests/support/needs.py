@@ -109,6 +109,12 @@ def compiler(prefix):
         missing(prefix, error.msg)
 
 
+def standard(prefix, name):
+    """Skip the test if a vendor's run-time compiler lacks a standard of C++."""
+    if prefix == "nvrtc" and name == "c++20" and compiler(prefix).version() < (12, 0):
+        pytest.skip("NVRTC has C++20 since CUDA 12")
+
+
 def device_linker():
     """Return nvJitLink."""
     nvrtc = compiler("nvrtc")

@@ -114,7 +114,7 @@ def _words(job: Job, arch: str) -> list[str]:
     words += [f"-I{headers.folder(name)}" for name in ("rtc", "device")]
     words += [f"-I{folder}" for folder in options.include_dirs]
     texts = list(found.texts(request.source))
-    ours = headers.on_demand(texts, found.is_complete)
+    ours = headers.on_demand(texts, found.is_complete, "rtc")
     words += [f"--pre-include={one}" for one in ours]
     words += headers.prelude_switches(texts, found.is_complete)
     words += rtc.toolkit_include_options("nvrtc")

@@ -6,12 +6,13 @@ compiler keeps working.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import re
 import sys
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -30,6 +31,23 @@ from PyGPU._runtime import (
 # HIPRTC and old NVRTCs are not safe to call from two threads at once. The lock is reentrant,
 # because a signal handler may compile in the thread that holds it.
 _lock = threading.RLock()
+
+_uselocale = ctypes.CDLL(None).uselocale
+_uselocale.argtypes, _uselocale.restype = [ctypes.c_void_p], ctypes.c_void_p
+
+
+@contextlib.contextmanager
+def _kept_locale() -> Iterator[None]:
+    """Restore the locale of the calling thread on exit.
+
+    NVRTC before CUDA 12.6 sets it to "C". Then Python's `open` would decode the program's files as
+    ASCII.
+    """
+    before = _uselocale(None)
+    try:
+        yield
+    finally:
+        _uselocale(before)
 
 
 class Library:
@@ -139,7 +157,7 @@ class Library:
             for expression in (*expressions, *optional):
                 self.check("AddNameExpression", program, expression.encode())
             words = [encoded_word(option) for option in options]
-            with _lock:
+            with _lock, _kept_locale():
                 code = self.call(
                     "CompileProgram", program, len(words), (ctypes.c_char_p * len(words))(*words)
                 )

@@ -59,15 +59,15 @@ _HIDDEN = rf"\bstatic\s(?=\s*(?:__device__\s+)?{_TYPE})"
 _SIMD = rb"##|\b__(?:v[a-z]+\d?|vi[a-z]+\d?_[su]\w+|dp2a_\w+|dp4a)\b"
 
 
-def on_demand(texts: Iterable[bytes], is_complete: bool, simd: str = "") -> list[str]:
+def on_demand(texts: Iterable[bytes], is_complete: bool, simd: str) -> list[str]:
     """Return PyGPU's headers that the texts need: texture references, and integers in a word.
 
-    The texts are a source and the user's headers. `simd` is the folder of the header for integers
-    in a word; empty if the compiler has these intrinsics.
+    The texts are a source and the user's headers. `simd` is the folder of the header with the
+    intrinsics for integers in a word that the compiler lacks.
     """
     text = b"\n".join(texts)
     found = [f"{folder('device')}/texture_references.h"] if re.search(_REFERENCE, text) else []
-    if simd and (re.search(_SIMD, text) or not is_complete):
+    if re.search(_SIMD, text) or not is_complete:
         found.append(f"{folder(simd)}/simd_integers.h")
     return found
 

@@ -15,23 +15,26 @@
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
 
-// Made from bits, because a literal out of range is an error. So they are constant expressions,
-// except under NVRTC of CUDA 11, which has none with these values.
-#if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ < 12
-#define PYGPU_FLOAT(bits) __int_as_float(bits)
-#define PYGPU_DOUBLE(bits) __longlong_as_double(bits)
-#else
-#define PYGPU_FLOAT(bits) __builtin_bit_cast(float, bits)
-#define PYGPU_DOUBLE(bits) __builtin_bit_cast(double, bits)
+// Infinity and NaN as constant expressions. A literal out of range is an error, and NVRTC before
+// CUDA 12.3 has no __builtin_bit_cast, but folds the quotients.
+#ifdef __has_builtin
+#if __has_builtin(__builtin_bit_cast)
+#define PYGPU_INFINITY __builtin_bit_cast(float, 0x7f800000)
+#define PYGPU_NAN __builtin_bit_cast(float, 0x7fc00000)
+#endif
+#endif
+#ifndef PYGPU_INFINITY
+#define PYGPU_INFINITY (1.0f / 0.0f)
+#define PYGPU_NAN (-(0.0f / 0.0f))  // x86 processors set the sign of the quotient
 #endif
 #ifndef INFINITY
-#define INFINITY PYGPU_FLOAT(0x7f800000)
+#define INFINITY PYGPU_INFINITY
 #endif
 #ifndef NAN
-#define NAN PYGPU_FLOAT(0x7fc00000)
+#define NAN PYGPU_NAN
 #endif
-#define HUGE_VALF PYGPU_FLOAT(0x7f800000)
-#define HUGE_VAL PYGPU_DOUBLE(0x7ff0000000000000LL)
+#define HUGE_VALF PYGPU_INFINITY
+#define HUGE_VAL static_cast<double>(PYGPU_INFINITY)
 #define HUGE_VALL HUGE_VAL
 #define MAXFLOAT 3.40282347e+38F
 
@@ -62,5 +65,15 @@ __device__ __forceinline__
     pow(P_A P_base, P_B P_exponent) {
   return pow(static_cast<double>(P_base), static_cast<double>(P_exponent));
 }
+
+// NVRTC before CUDA 12.2 declares these two, and calls functions that it does not have.
+#if __CUDACC_VER_MAJOR__ < 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ < 2)
+__device__ __forceinline__ float pow(float P_base, int P_exponent) {
+  return powf(P_base, static_cast<float>(P_exponent));
+}
+__device__ __forceinline__ double pow(double P_base, int P_exponent) {
+  return pow(P_base, static_cast<double>(P_exponent));
+}
+#endif
 }
 #endif
