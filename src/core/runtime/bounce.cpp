@@ -11,7 +11,7 @@
 namespace PyGPU {
 namespace {
 
-// Sizes measured on H100 and H200, as in plan_staging().
+// Sizes measured on an H200, as in plan_staging().
 constexpr std::size_t least_up = 48 << 10, most_up = 80 << 10;
 
 // Making a block takes as long as a hundred copies.

@@ -370,7 +370,7 @@ void release_other_rings(const TransferSettings& settings) {
     if (ring && !ring->matches(settings)) released.push_back(std::move(ring));
 }
 
-// The sizes are the best of those that were measured on H100 and H200 (benchmarks/README.md). The
+// The sizes are the best of those that were measured on an H200 (benchmarks/README.md). The
 // times near them differ by a few percent, so that they are not measured anew on each machine. If
 // each run is a call of the runtime, many short ones cost time, and a few long ones leave lanes
 // without work. Runs of 2 MB fill a core's cache, so that what the device reads has left it;

@@ -25,7 +25,7 @@ constexpr std::size_t long_row = 4096;
 constexpr Index most_pitch = (Index(1) << 31) - 1;
 
 // Sizes from which threads share a copy, and from which one thread copies through its page-locked
-// memory, measured on H100 and H200 by benchmarks/transfer_calls.py.
+// memory, measured on an H200 by benchmarks/transfer_calls.py.
 constexpr std::size_t usual_threshold = std::size_t(768) << 10, gathered_from = 4096;
 
 constexpr std::size_t never = SIZE_MAX;
