@@ -250,6 +250,7 @@ class Ring {
   std::size_t most_whole() const { return 8 * settings_.chunk_bytes; }
 
   Status prepare() {
+    const RelaxedCaptureMode relaxed = relax_capture_mode();
     Status status = take_memory(memory_, MemoryKind::pinned, nbytes_);
     if (!status.failed()) status = moved_.emplace(cudaEventDisableTiming).status;
     const std::size_t each = nbytes_ / settings_.threads;
