@@ -1,7 +1,6 @@
 """Stub of the compiled modules for type checkers. The modules of all targets have the same types.
 
-A runtime call returns a cudaError_t. A call with other results returns a tuple, which ends with the
-cudaError_t. Aliases with hip... names are not listed.
+A runtime call returns a cudaError_t, or a tuple that ends with one. Its hip... alias is not listed.
 """
 
 import ctypes
