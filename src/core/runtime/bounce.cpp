@@ -1,9 +1,10 @@
 // The page-locked block of each device. See bounce.h.
 #include "PyGPU/runtime/bounce.h"
 
-#include <atomic>
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <utility>
 
 #include "PyGPU/runtime/memory.h"
 #include "PyGPU/runtime/streaming_copy.h"
@@ -18,8 +19,9 @@ constexpr std::size_t least_up = 48 << 10, most_up = 80 << 10;
 constexpr unsigned copies_before = 32;
 
 struct Place {
-  std::atomic<Memory*> block{nullptr};          // null while a thread uses it
-  std::atomic<unsigned> copies{0}, made_in{0};  // epoch of the device in which it was made
+  std::mutex lock;
+  std::unique_ptr<Memory> block;     // null while a thread uses it
+  unsigned copies = 0, made_in = 0;  // epoch of the device in which it was made
 };
 
 Place& place_of(int device) {
@@ -29,15 +31,24 @@ Place& place_of(int device) {
 
 // Return the block for this thread's use, or null.
 std::unique_ptr<Memory> take_block(Place& place, int device) {
-  std::unique_ptr<Memory> block(place.block.exchange(nullptr));
   const unsigned epoch = device_epoch(device);
-  if (block && block->get().epoch == epoch) return block;
-  if (place.made_in == epoch || ++place.copies < copies_before) return nullptr;
-  place.made_in = epoch;
+  std::unique_ptr<Memory> block;  // one that a reset has taken is dropped after the lock
+  {
+    const std::lock_guard<std::mutex> hold(place.lock);
+    block = std::move(place.block);
+    if (block && block->get().epoch == epoch) return block;
+    if (place.made_in == epoch || ++place.copies < copies_before) return nullptr;
+    place.made_in = epoch;
+  }
   block = std::make_unique<Memory>();
   if (!take_memory(*block, MemoryKind::pinned, longest_bounce).failed()) return block;
   (void)cudaGetLastError();
   return nullptr;
+}
+
+void give_block(Place& place, std::unique_ptr<Memory> block) {
+  const std::lock_guard<std::mutex> hold(place.lock);
+  place.block.swap(block);  // with null, unless the device was reset meanwhile
 }
 
 }  // namespace
@@ -58,7 +69,7 @@ std::optional<Status> copy_by_bounce(void* device, void* host, std::size_t nbyte
   const cudaError_t error = up ? cudaMemcpy(device, between, nbytes, cudaMemcpyHostToDevice)
                                : cudaMemcpy(between, device, nbytes, cudaMemcpyDeviceToHost);
   if (!up && !error) std::memcpy(host, between, nbytes);
-  delete place.block.exchange(block.release());  // null, unless the device was reset meanwhile
+  give_block(place, std::move(block));
   return error;
 }
 

@@ -58,6 +58,7 @@ struct Blocks {
   std::size_t bytes_in_use = 0, bytes_kept = 0;
   std::size_t limit = number_setting("PYGPU_RESULT_CACHE", usual_limit(), 0, INT64_MAX);
   bool is_swept = false;  // whether the thread runs
+  bool is_in_child = false;
 };
 
 Blocks& blocks() {
@@ -65,11 +66,11 @@ Blocks& blocks() {
   return all;
 }
 
-// A forked child has a copy of the blocks and of the lock, but not the thread.
+// A forked child has a copy of the blocks and of the lock, but not the thread; it keeps nothing.
 [[maybe_unused]] const int registered =
     pthread_atfork([] { blocks().lock.lock(); }, [] { blocks().lock.unlock(); },
                    [] {
-                     blocks().is_swept = false;
+                     blocks().is_in_child = true;
                      blocks().lock.unlock();
                    });
 
@@ -127,6 +128,7 @@ void release_while(Blocks& all, IsOver is_over) {
 
 // With the lock held: let the thread know of a kept block. Returns false if there is no thread.
 bool is_swept(Blocks& all) {
+  if (all.is_in_child) return false;
   if (!all.is_swept) {
     try {
       start_quiet_thread([&all] { sweep(all); }).detach();
