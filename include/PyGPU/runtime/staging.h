@@ -26,12 +26,12 @@ StagingPlan plan_staging(const Ring& ring, std::size_t nbytes, bool up, unsigned
                          const TransferSettings& settings);
 
 // Copy through the ring. A transfer of at most eight chunks is one copy in the order of the legacy
-// null stream, which threads fill or empty. For a larger one, each lane copies runs of pieces on its
-// own stream, after the work that the null stream waits for; work that other threads
-// enqueue meanwhile may run between them. `moved` is called in this thread after runs that it
-// copied, with the bytes that all threads have copied; its exceptions are rethrown after all lanes
-// have stopped. Returns false, without a copy, if another thread uses the ring and `nbytes` are too
-// few to wait for it.
+// null stream, which threads fill or empty. For a larger one, each lane copies runs of pieces on
+// its own stream, after the work that the null stream waits for; work that other threads enqueue
+// meanwhile may run between them. `moved` is called in this thread after runs that it copied, with
+// the bytes that all threads have copied; its exceptions are rethrown after all lanes have stopped.
+// Returns false, without a copy, if another thread uses the ring and `nbytes` are too few to wait
+// for it.
 bool stage(Ring& ring, const StagedTransfer& transfer, const StagingPlan& plan,
            const std::function<void(std::size_t moved)>& moved, Status& status);
 
