@@ -80,7 +80,9 @@ class array : public py::object {
   py::ssize_t size() const;
   np::dtype dtype() const { return py::reinterpret_borrow<np::dtype>(fields()->dtype); }
   bool writeable() const { return fields()->flags & writeable_flag; }
-  bool is_contiguous() const { return fields()->flags & contiguous_flags; }  // in C or Fortran order
+  bool is_contiguous() const {
+    return fields()->flags & contiguous_flags;
+  }  // in C or Fortran order
   const void* data() const { return fields()->data; }
   void* mutable_data() const;
 
