@@ -23,7 +23,5 @@ struct Bytes {
 Bytes count();
 // Keep at most `nbytes`; 0: keep nothing.
 void set_limit(std::size_t nbytes);
-// Return all memory that is kept to the system.
-void release_kept();
 
 }  // namespace PyGPU::host_blocks

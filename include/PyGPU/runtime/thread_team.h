@@ -25,6 +25,17 @@ inline void relax_processor() {
 #endif
 }
 
+// Call `found()` in a loop until it is true or the time is over. Returns whether it was true.
+template <class Found>
+bool spin_until(Found found, std::chrono::microseconds spins) {
+  const auto end = std::chrono::steady_clock::now() + spins;
+  for (unsigned looks = 1;; ++looks) {
+    if (found()) return true;
+    relax_processor();
+    if (looks % 16 == 0 && std::chrono::steady_clock::now() > end) return false;
+  }
+}
+
 // Wait until `found()` is true: in a loop for `spins`, then with sleeps in between, so that the
 // threads of a busy computer do not keep the one that they wait for from a core.
 void wait_until(const std::function<bool()>& found, std::chrono::microseconds spins);

@@ -212,10 +212,4 @@ void set_limit(std::size_t nbytes) {
   release_while(all, [&](const Kept&) { return all.bytes_kept > all.limit; });
 }
 
-void release_kept() {
-  Blocks& all = blocks();
-  const std::lock_guard<std::mutex> hold(all.lock);
-  release_while(all, [](const Kept&) { return true; });
-}
-
 }  // namespace PyGPU::host_blocks

@@ -11,6 +11,8 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "PyGPU/runtime/cores.h"
 #include "PyGPU/runtime/memory.h"
@@ -39,12 +41,9 @@ bool may_query() { return cudaPeekAtLastError() == cudaSuccess; }
 
 cudaError_t wait_for(cudaEvent_t event) {
   if (!may_query()) return cudaEventSynchronize(event);
-  const auto end = std::chrono::steady_clock::now() + looks_for;
-  cudaError_t state = cudaEventQuery(event);
-  for (; state == cudaErrorNotReady && std::chrono::steady_clock::now() < end;
-       state = cudaEventQuery(event))
-    relax_processor();
-  if (state != cudaErrorNotReady) return state;
+  cudaError_t state = cudaSuccess;
+  const auto is_over = [&] { return (state = cudaEventQuery(event)) != cudaErrorNotReady; };
+  if (spin_until(is_over, looks_for)) return state;
   (void)cudaGetLastError();
   return cudaEventSynchronize(event);
 }
@@ -58,12 +57,27 @@ struct Flight {
   }
 };
 
-// The lane's memory is a ring: each run follows the one before it. The device reads and writes
-// memory faster if no core has used it lately, so the ring is larger than what is in flight.
+// Memory that is used in rotation: each copy's part follows the one before. The device reads and
+// writes memory faster if no core has used it lately, so there is more of it than is in flight.
+class Rotation {
+ public:
+  explicit Rotation(std::size_t nbytes) : nbytes_(nbytes) {}
+  // Return the offset of the next part.
+  std::size_t next(std::size_t nbytes) {
+    if (head_ + nbytes > nbytes_) head_ = 0;
+    return std::exchange(head_, head_ + nbytes);
+  }
+
+ private:
+  const std::size_t nbytes_;
+  std::size_t head_ = 0;
+};
+
+// A stream and a part of the page-locked memory, which one thread uses.
 class Lane {
  public:
   Lane(char* memory, std::size_t nbytes, unsigned most_in_flight)
-      : memory_(memory), nbytes_(nbytes), in_flight_(std::min(most_in_flight, 2u)) {}
+      : memory_(memory), rotation_(nbytes), in_flight_(std::min(most_in_flight, 2u)) {}
 
   Status make_events() {
     if (stream_.status.failed()) return stream_.status;
@@ -94,7 +108,7 @@ class Lane {
     const auto end_oldest = [&] { return wait_for_oldest(job) && (++ended_, true); };
     for (Run run; job.take(run);) {
       std::size_t chunk = 0;
-      if (!make_room(run.nbytes, most_flights, chunk, end_oldest)) return;
+      if (!make_room(run.nbytes, chunk, end_oldest)) return;
       job.fill_or_empty(run, memory_ + chunk);
       if (!enqueue(job, run, chunk)) return;
       job.count(run, after);
@@ -116,8 +130,7 @@ class Lane {
       Run run;
       if (begun_ - ended_ < in_flight_ && job.take(run)) {
         std::size_t chunk = 0;
-        if (!make_room(run.nbytes, most_flights, chunk, end_oldest) || !enqueue(job, run, chunk))
-          return;
+        if (!make_room(run.nbytes, chunk, end_oldest) || !enqueue(job, run, chunk)) return;
       } else if (begun_ == ended_ || job.ended || !end_oldest()) {
         return;
       }
@@ -126,13 +139,12 @@ class Lane {
 
   // Find room for a run behind the last one; ends flights until the room is free.
   template <class EndOldest>
-  bool make_room(std::size_t nbytes, std::size_t most, std::size_t& chunk, EndOldest end_oldest) {
-    if (head_ + nbytes > nbytes_) head_ = 0;
-    chunk = std::exchange(head_, head_ + nbytes);
+  bool make_room(std::size_t nbytes, std::size_t& chunk, EndOldest end_oldest) {
+    chunk = rotation_.next(nbytes);
     const auto is_taken = [&] {
       for (std::size_t i = ended_; i < begun_; ++i)
         if (flights_[i % most_flights].overlaps(chunk, nbytes)) return true;
-      return begun_ - ended_ == most;
+      return begun_ - ended_ == most_flights;
     };
     while (is_taken())
       if (!end_oldest()) return false;
@@ -154,12 +166,11 @@ class Lane {
   }
 
   char* const memory_;
-  const std::size_t nbytes_;
+  Rotation rotation_;
   Stream stream_{cudaStreamNonBlocking, 0};
   std::deque<Event> done_;  // of each flight's slot
   Flight flights_[most_flights];
   std::size_t begun_ = 0, ended_ = 0;  // numbers of flights of this job
-  std::size_t head_ = 0;
   const std::size_t in_flight_;
 };
 
@@ -260,12 +271,6 @@ class Ring {
   }
   char* address() const { return static_cast<char*>(memory_.get().address); }
 
-  // Return the part of the memory that was used longest ago; see Lane.
-  char* room_for(std::size_t nbytes) {
-    if (head_ + nbytes > nbytes_) head_ = 0;
-    return address() + std::exchange(head_, head_ + nbytes);
-  }
-
   // Enqueue all of a transfer on the null stream, where no other work comes in between.
   cudaError_t enqueue_whole(Job& job, char* chunk) {
     const staging::Run whole{0, job.transfer.pieces.count(), 0, job.transfer.nbytes};
@@ -280,7 +285,7 @@ class Ring {
   }
 
   cudaError_t upload_whole(Job& job) {
-    char* const chunk = room_for(job.transfer.nbytes);
+    char* const chunk = address() + rotation_.next(job.transfer.nbytes);
     team_.run(job.plan.lanes, [&](unsigned) { copy_parts(job, chunk); });
     const cudaError_t error = enqueue_whole(job, chunk);
     return error ? error : staging::wait_for(moved_->get());
@@ -293,7 +298,7 @@ class Ring {
 
   // The other threads wake while the bytes are on the bus, unless other work comes before them.
   cudaError_t download_whole(Job& job) {
-    char* const chunk = room_for(job.transfer.nbytes);
+    char* const chunk = address() + rotation_.next(job.transfer.nbytes);
     const bool comes_soon = staging::is_null_stream_idle();
     cudaError_t error = enqueue_whole(job, chunk);
     if (!error && !comes_soon) error = staging::wait_for(moved_->get());
@@ -326,8 +331,9 @@ class Ring {
   const std::size_t nbytes_;
   std::mutex growth_, turn_;
   enum class State { none, ready, failed } state_ = State::none;
-  std::size_t seen_ = 0, head_ = 0;
+  std::size_t seen_ = 0;
   Memory memory_;
+  staging::Rotation rotation_{nbytes_};
   std::optional<Event> moved_;
   std::deque<Lane> lanes_;
   const std::optional<cpu_set_t> near_;

@@ -8,24 +8,12 @@
 namespace PyGPU {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr std::chrono::microseconds watches_for{50}, pause_between_looks{20};
-
-// Look for `found` until it is true or the time is over.
-template <class Found>
-bool watch(Found found, std::chrono::microseconds spins) {
-  const auto end = Clock::now() + spins;
-  for (unsigned looks = 1;; ++looks) {
-    if (found()) return true;
-    relax_processor();
-    if (looks % 16 == 0 && Clock::now() > end) return false;
-  }
-}
 
 }  // namespace
 
 void wait_until(const std::function<bool()>& found, std::chrono::microseconds spins) {
-  if (watch(found, spins)) return;
+  if (spin_until(found, spins)) return;
   while (!found()) std::this_thread::sleep_for(pause_between_looks);
 }
 
@@ -60,7 +48,7 @@ void ThreadTeam::live(unsigned number, Member& self, unsigned seen) {
   begin_();
   for (;;) {
     const auto called = [&] { return self.turn != seen; };
-    if (!watch(called, watches_for)) {
+    if (!spin_until(called, watches_for)) {
       std::unique_lock<std::mutex> hold(self.lock);
       self.sleeps = true;
       self.wakes.wait(hold, called);

@@ -57,19 +57,31 @@ struct Settings {
   }
 };
 
-// Return whether the runtime would stage this memory. Page-locked memory needs no staging.
-bool is_pageable(const void* host) {
+// Return the type of the memory at an address; memory that the runtime does not know is
+// unregistered.
+cudaMemoryType memory_type(const void* address) {
   cudaPointerAttributes attributes{};
-  if (cudaPointerGetAttributes(&attributes, host) != cudaSuccess) {
+  if (cudaPointerGetAttributes(&attributes, address) != cudaSuccess) {
     (void)cudaGetLastError();
-    return true;
+    return cudaMemoryTypeUnregistered;
   }
-  return attributes.type == cudaMemoryTypeUnregistered;
+  return attributes.type;
 }
+
+// Return whether the runtime would stage this memory. Page-locked memory needs no staging.
+bool is_pageable(const void* host) { return memory_type(host) == cudaMemoryTypeUnregistered; }
 
 Status plain_copy(void* device, void* host, std::size_t nbytes, bool up) {
   return up ? cudaMemcpy(device, host, nbytes, cudaMemcpyHostToDevice)
             : cudaMemcpy(host, device, nbytes, cudaMemcpyDeviceToHost);
+}
+
+Status plain_rows(void* device, std::size_t device_pitch, void* host, std::size_t host_pitch,
+                  std::size_t width, std::size_t count, bool up) {
+  return up ? cudaMemcpy2D(device, device_pitch, host, host_pitch, width, count,
+                           cudaMemcpyHostToDevice)
+            : cudaMemcpy2D(host, host_pitch, device, device_pitch, width, count,
+                           cudaMemcpyDeviceToHost);
 }
 
 // Return whether all bytes are allocated; otherwise some pieces would be copied before one fails.
@@ -194,20 +206,17 @@ struct Transfer {
   Status run_pitched() const {
     const TransferSettings settings = transfer_settings();
     const std::size_t nbytes = dense.nbytes(), pitch = rows.pitch;
-    const char *const first = host + layout.extent().first, *const last =
-                                                                host + layout.extent().second - 1;
+    const auto extent = layout.extent();
     TransferWatch watch(nbytes, up, nbytes >= settings.shown);
     return watch.during([&] {
       Status status;
-      if (is_staged(settings, false) && is_pageable(first) && is_pageable(last) &&
+      if (is_staged(settings, false) && is_pageable(host + extent.first) &&
+          is_pageable(host + extent.second - 1) &&
           is_allocated(device, nbytes / rows.width * pitch - (pitch - rows.width)) &&
           staged(settings, watch, status))
         return status;
-      const auto host_pitch = std::size_t(layout.strides()[0]);
-      return Status(up ? cudaMemcpy2D(device, pitch, host, host_pitch, rows.width,
-                                      nbytes / rows.width, cudaMemcpyHostToDevice)
-                       : cudaMemcpy2D(host, host_pitch, device, pitch, rows.width,
-                                      nbytes / rows.width, cudaMemcpyDeviceToHost));
+      return plain_rows(device, pitch, host, std::size_t(layout.strides()[0]), rows.width,
+                        nbytes / rows.width, up);
     });
   }
 };
@@ -247,10 +256,7 @@ Status transfer_rows(void* device, std::size_t device_pitch, void* host, std::si
   const bool is_valid = width && count && width <= device_pitch && width <= host_pitch &&
                         device_pitch <= longest && host_pitch <= longest;
   if (!is_valid)  // nothing to copy, or an error that the runtime reports
-    return up ? cudaMemcpy2D(device, device_pitch, host, host_pitch, width, count,
-                             cudaMemcpyHostToDevice)
-              : cudaMemcpy2D(host, host_pitch, device, device_pitch, width, count,
-                             cudaMemcpyDeviceToHost);
+    return plain_rows(device, device_pitch, host, host_pitch, width, count, up);
   const Layout dense({Index(count), Index(width)}, 1),
       layout({Index(count), Index(width)}, {Index(host_pitch), 1}, 1);
   return Transfer{static_cast<char*>(device), dense, static_cast<char*>(host), layout, up,
@@ -318,12 +324,7 @@ namespace {
 // device.
 cudaMemcpyKind known_kind(const void* dst, const void* src, cudaMemcpyKind kind) {
   if (kind != cudaMemcpyDefault || !Settings::get().is_on) return kind;
-  const auto type = [](const void* address) {
-    cudaPointerAttributes found{};
-    if (cudaPointerGetAttributes(&found, address)) (void)cudaGetLastError();
-    return found.type;
-  };
-  const auto to = type(dst), from = type(src);
+  const cudaMemoryType to = memory_type(dst), from = memory_type(src);
   if (to == cudaMemoryTypeDevice && from == cudaMemoryTypeUnregistered)
     return cudaMemcpyHostToDevice;
   if (to == cudaMemoryTypeUnregistered && from == cudaMemoryTypeDevice)
