@@ -10,12 +10,12 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "PyGPU/runtime/cores.h"
 #include "PyGPU/runtime/memory.h"
+#include "PyGPU/runtime/quiet_thread.h"
 #include "PyGPU/runtime/staging_job.h"
 #include "PyGPU/runtime/thread_team.h"
 
@@ -224,7 +224,7 @@ class Ring {
     if (seen_ < nbytes_ / 4) return false;
     Status status;
     if (near_) {  // a thread's memory comes from its own node
-      std::thread([&] {
+      start_quiet_thread([&] {
         staging::stay_near(near_);
         status = cudaSetDevice(device_);
         if (!status.failed()) status = prepare();

@@ -36,7 +36,7 @@ void ThreadTeam::start(unsigned count) {
     const auto number = unsigned(members_.size());
     try {
       member.thread =
-          std::thread([this, number, &member, turn = turn_] { live(number, member, turn); });
+          start_quiet_thread([this, number, &member, turn = turn_] { live(number, member, turn); });
     } catch (const std::system_error&) {  // no more threads: use those that there are
       members_.pop_back();
       return;
