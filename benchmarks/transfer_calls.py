@@ -1,7 +1,7 @@
 """Time of every blocking transfer call from 8 bytes to 1 GB, beside the runtime's own copies.
 
 ``raw`` and ``pinned`` are loops of ``cudaMemcpy`` in C++ with pageable and page-locked memory. The
-contestants take turns within each size. ``get()`` keeps its last result until the next one, like
+candidates take turns within each size. ``get()`` keeps its last result until the next one, like
 ``x = a.get()`` in a loop.
 Run: python benchmarks/transfer_calls.py [--most MB] [--json FILE]
 """
@@ -27,7 +27,17 @@ def raw_copies():
     return function
 
 
-def contestants(nbytes, calls, raw):
+def keeping(call):
+    """Return a function that makes the call and keeps its result until the next one."""
+    kept = [None]
+
+    def keep():
+        kept[0] = call()
+
+    return keep
+
+
+def candidates(nbytes, calls, raw):
     """Return ({name: function that returns seconds}, likewise) of uploads and downloads."""
     host, out = np.ones(nbytes, np.uint8), np.zeros(nbytes, np.uint8)
     locked = driver.pagelocked_empty(nbytes, np.uint8)
@@ -35,11 +45,6 @@ def contestants(nbytes, calls, raw):
     pair, result = PyGPU.DeviceArray_uint8(host), PyGPU.DeviceArray_uint8(out)
     pair.allocate()
     result.allocate()
-    kept = {}
-
-    def fresh():
-        kept["result"] = gpu.get()
-
     up = {
         "to_gpu": lambda: PyGPU.to_gpu(host),
         "set": lambda: gpu.set(host),
@@ -48,7 +53,7 @@ def contestants(nbytes, calls, raw):
         "to_device": pair.to_device,
     }
     down = {
-        "get": fresh,
+        "get": keeping(gpu.get),
         "get(out)": lambda: gpu.get(out),
         "memcpy_dtoh": lambda: driver.memcpy_dtoh(out, address),
         "cudaMemcpy": lambda: PyGPU.cudaMemcpy(out, address, nbytes, PyGPU.cudaMemcpyDeviceToHost),
@@ -58,21 +63,13 @@ def contestants(nbytes, calls, raw):
         theirs = cupy.asarray(host)
         up["CuPy set"] = lambda: theirs.set(host)
         down["CuPy get(out)"] = lambda: theirs.get(out=out)
-
-        def fresh_of_cupy():
-            kept["cupy"] = theirs.get()
-
-        down["CuPy get"] = fresh_of_cupy
+        down["CuPy get"] = keeping(theirs.get)
     if torch := peer("torch"):
         source, target = torch.from_numpy(host), torch.from_numpy(out)
         tensor = source.cuda()
         up["torch copy_"] = lambda: tensor.copy_(source)
         down["torch copy_"] = lambda: target.copy_(tensor)
-
-        def fresh_of_torch():
-            kept["torch"] = tensor.cpu()
-
-        down["torch cpu"] = fresh_of_torch
+        down["torch cpu"] = keeping(tensor.cpu)
 
     def timed(works, plain, page_locked):
         timers = {"raw": plain, "pinned": page_locked}
@@ -108,7 +105,7 @@ def main():
     for nbytes in (size for size in SIZES if size <= most):
         calls = max(4, min(1000, BYTES_PER_BATCH // nbytes))
         rounds = ROUNDS if nbytes < 128 << 20 else 3
-        for table, timers in zip(tables, contestants(nbytes, calls, raw)):
+        for table, timers in zip(tables, candidates(nbytes, calls, raw)):
             table[size_text(nbytes)] = {
                 name: seconds * 1e6 for name, seconds in medians(rounds, timers).items()
             }

@@ -1,9 +1,10 @@
 """Blocking copies of every size by every call: thresholds, order of streams, many threads."""
 
-import threading
+import functools
 
 import numpy as np
 import pytest
+from threads_tools import at_once
 
 import PyGPU
 import PyGPU.driver as drv
@@ -22,7 +23,7 @@ __global__ void copy_late(unsigned *to, const unsigned *from, long long ticks, i
 
 @pytest.mark.parametrize("size", [1000, 40_000, 100_000, 300_000, 3_000_000])
 def test_transfers_wait_for_blocking_streams(size):
-    """As cudaMemcpy does: the kernel reads what was there before, and its result arrives."""
+    """The kernel reads the elements of before the upload, and the download has its result."""
     from PyGPU.compiler import SourceModule
 
     copy_late = SourceModule(SLOW).get_function("copy_late")
@@ -45,6 +46,11 @@ def ends_of(nbytes, offset):
     return host[offset : offset + nbytes], drv.mem_alloc(nbytes + 64)
 
 
+#: Kinds of a copy to the device and back: named, and found out by the runtime.
+KINDS = (
+    (PyGPU.cudaMemcpyHostToDevice, PyGPU.cudaMemcpyDeviceToHost),
+    (PyGPU.cudaMemcpyDefault, PyGPU.cudaMemcpyDefault),
+)
 SIZES = sorted(
     size + more
     for size in (8, 4096, 48 << 10, 80 << 10, 128 << 10, 256 << 10, 768 << 10, 2 << 20, 6 << 20)
@@ -77,10 +83,7 @@ def test_every_call_around_every_threshold(size):
             array.get(back)
             check()
             assert (array.get() == host).all()
-            for up, down in (
-                (PyGPU.cudaMemcpyHostToDevice, PyGPU.cudaMemcpyDeviceToHost),
-                (PyGPU.cudaMemcpyDefault, PyGPU.cudaMemcpyDefault),
-            ):
+            for up, down in KINDS:
                 assert not PyGPU.cudaMemcpy(address, host, size, up)
                 assert not PyGPU.cudaMemcpy(back, address, size, down)
                 check()
@@ -95,10 +98,7 @@ def test_every_call_around_every_threshold(size):
             wide = np.zeros((rows, width + 24), np.uint8)
             block = drv.mem_alloc(rows * pitch)
             wide[:, :width] = host[: rows * width].reshape(rows, width)
-            for up, down in (
-                (PyGPU.cudaMemcpyHostToDevice, PyGPU.cudaMemcpyDeviceToHost),
-                (PyGPU.cudaMemcpyDefault, PyGPU.cudaMemcpyDefault),
-            ):
+            for up, down in KINDS:
                 arrived = np.zeros_like(wide)
                 assert not PyGPU.cudaMemcpy2D(block, pitch, wide, width + 24, width, rows, up)
                 assert not PyGPU.cudaMemcpy2D(arrived, width + 24, block, pitch, width, rows, down)
@@ -140,17 +140,13 @@ def test_many_threads_at_once():
             found.append((array.get(np.zeros_like(host)) == host).all())
 
     with configure(threshold=768 << 10):
-        threads = [threading.Thread(target=work, args=[number]) for number in range(16)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        at_once([functools.partial(work, number) for number in range(16)])
     assert len(found) == 16 * 12 and all(found)
 
 
 @pytest.mark.skipif(PyGPU.target != "host", reason="only the host machine leaves such an error")
 def test_an_unread_error_stays():
-    """As with cudaMemcpy, which succeeds and leaves what an earlier call returned."""
+    """A copy succeeds and leaves the error of an earlier call, like cudaMemcpy."""
     host = np.ones(1 << 20, np.uint8)
     with configure(threshold=1 << 16):
         memory = drv.mem_alloc(host.nbytes)

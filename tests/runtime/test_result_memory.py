@@ -1,11 +1,12 @@
 """Host memory of large results, which later results use: owned, bounded, given back."""
 
+import functools
 import pickle
-import threading
 import time
 
 import numpy as np
 import pytest
+from threads_tools import at_once
 
 from PyGPU import gpuarray
 from PyGPU._runtime import core
@@ -119,11 +120,7 @@ def test_results_of_many_threads(array):
             if turn % 3 == 2:
                 results.clear()
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once([functools.partial(work, number) for number in range(6)])
     assert not wrong
 
 

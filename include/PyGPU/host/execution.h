@@ -91,7 +91,7 @@ inline dim3 PyGPU_grid_dim() { return dim3(PyGPU::host::value(PyGPU_host_thread.
 #else
 // A source that declares such names itself (`dim3 blockDim(256);`) needs variables, as in CUDA: its
 // own declarations hide them. The symbols are members of PyGPU_host_thread (src/host/fiber.cpp).
-// This is hidden from the compiler, so a memory clobber makes it read them again for each thread.
+// The compiler does not see who sets them, so a memory clobber makes it read them for each thread.
 #define PYGPU_INDEX(type, name, symbol)     \
   extern __thread type name __asm__(symbol) \
       __attribute__((tls_model("initial-exec"), visibility("default")))
