@@ -84,6 +84,8 @@ UNITS = {
 # Units that are small instead of quick: the low level's calls take less time than the runtime's
 # functions that they call. The light ring is small as a whole.
 SMALL = {"calls"} if PARTS == "all" else {*UNITS}
+# Folders of headers that only the package's own sources include, so no wheel has them.
+OWN_HEADERS = ["runtime", "arrays"]
 # The search at run time is the search of the build; the package is not built yet.
 TOOLKITS = SimpleNamespace(**runpy.run_path(str(HERE / "PyGPU" / "_runtime" / "toolkits.py")))
 LINK = [*([] if HAS_SYMBOLS else ["-Wl,-s"]), "-Wl,--as-needed", "-Wl,--gc-sections"]
@@ -312,9 +314,9 @@ class BuildPy(build_py):
     def run(self):
         super().run()
         if not getattr(self, "editable_mode", False):
-            shutil.copytree(
-                HERE / "include", Path(self.build_lib, "PyGPU", "include"), dirs_exist_ok=True
-            )
+            include = Path(self.build_lib, "PyGPU", "include")
+            ignore = shutil.ignore_patterns(*OWN_HEADERS)
+            shutil.copytree(HERE / "include", include, dirs_exist_ok=True, ignore=ignore)
 
 
 class SourceArchive(sdist):

@@ -105,9 +105,9 @@ LAYERS = [
     {"cuda_numbers.h", "cuda_modules.h", "hip_modules.h", "host_modules.h"}
     | {"cuda_arrays.h", "hip_arrays.h", "hip_attributes.h", "host_arrays.h"}
     | {"cuda_graphs.h", "hip_graphs.h", "host_graphs.h"}
-    | {"last_error.h", "export.h", "type_kinds.h", "memory_kinds.h"}
+    | {"last_error.h", "export.h", "type_kinds.h", "memory_kinds.h", "dlpack.h"}
     | {"cuda.h", "hip.h", "hip_sources.h", "host.h", "cuda_on_host.h", "gpu.h", "settings.h"},
-    {"error.h", "dtypes.h", "layout.h", "copy_plan.h", "pointer.h", "unique_handle.h", "dlpack.h"}
+    {"error.h", "dtypes.h", "layout.h", "copy_plan.h", "pointer.h", "unique_handle.h"}
     | {"axes.h", "loop_axes.h", "pieces.h", "transfer_settings.h", "host_blocks.h", "cores.h"}
     | {"quiet_thread.h", "streaming_copy.h", "system_files.h", "thread_team.h"},
     {"device.h", "stream.h", "capture.h", "block_cache.h", "memory_pool.h", "memory.h", "peers.h"}
@@ -155,6 +155,15 @@ RING = [
 def test_the_light_ring_knows_itself_and_the_seam_alone(path):
     for found in filter(None, (ours(path, name) for name in includes(path))):
         assert found in RING or layer_of(found) == 0, relative(found)
+
+
+@for_each([p for p in HEADERS if p.is_relative_to(ROOT / "include") and p not in RING])
+def test_headers_of_the_package_include_what_it_has(path):
+    """A wheel leaves out the folders of headers that are for the package's own sources."""
+    left_out = re.search(r"^OWN_HEADERS = \[(.*)\]", (ROOT / "setup.py").read_text(), re.M)[1]
+    if f'"{path.parent.name}"' not in left_out:
+        for found in filter(None, (ours(path, name) for name in includes(path))):
+            assert f'"{found.parent.name}"' not in left_out, relative(found)
 
 
 # Floors of the bindings: files of a floor include their own floor and those before it.

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/dlpack.h"
+#include "dlpack.h"
 #include "type_kinds.h"
 #include "vendor/memory_kinds.h"
 

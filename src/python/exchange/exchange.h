@@ -1,7 +1,7 @@
 // DLPack: declarations that exports and imports share.
 #pragma once
 
-#include "PyGPU/runtime/dlpack.h"
+#include "PyGPU/dlpack.h"
 #include "python/value/gpuarray.h"
 
 namespace PyGPU::python {
