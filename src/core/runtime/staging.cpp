@@ -10,10 +10,11 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <thread>
+#include <system_error>
 
 #include "PyGPU/runtime/cores.h"
 #include "PyGPU/runtime/memory.h"
+#include "PyGPU/runtime/quiet_thread.h"
 #include "PyGPU/runtime/staging_job.h"
 #include "PyGPU/runtime/thread_team.h"
 
@@ -211,18 +212,14 @@ class Ring {
     if (state_ != State::none) return has_room && state_ == State::ready;
     seen_ += std::min(nbytes, SIZE_MAX - seen_);
     if (seen_ < nbytes_ / 4) return false;
-    Status status;
-    if (near_) {  // a thread's memory comes from its own node
-      std::thread([&] {
-        staging::stay_near(near_);
-        status = cudaSetDevice(device_);
-        if (!status.failed()) status = prepare();
-      }).join();
-    } else {
-      status = prepare();
-    }
+    const Status status = near_ ? prepare_near() : prepare();
     state_ = status.failed() ? State::failed : State::ready;  // it is asked for once
-    if (status.failed()) (void)cudaGetLastError();
+    if (status.failed()) {
+      (void)cudaGetLastError();
+      lanes_.clear();
+      moved_.reset();
+      memory_ = Memory();
+    }
     return has_room && state_ == State::ready;
   }
 
@@ -249,6 +246,22 @@ class Ring {
  private:
   std::size_t most_whole() const { return 8 * settings_.chunk_bytes; }
 
+  // Like prepare(), in a thread near the device: a thread's memory comes from its own node.
+  Status prepare_near() {
+    Status status;
+    const auto work = [&] {
+      staging::stay_near(near_);
+      status = cudaSetDevice(device_);
+      if (!status.failed()) status = prepare();
+    };
+    try {
+      start_quiet_thread(work).join();
+    } catch (const std::system_error&) {  // no more threads
+      return prepare();
+    }
+    return status;
+  }
+
   Status prepare() {
     const RelaxedCaptureMode relaxed = relax_capture_mode();
     Status status = take_memory(memory_, MemoryKind::pinned, nbytes_);
@@ -269,9 +282,9 @@ class Ring {
   // Enqueue all of a transfer on the null stream, where no other work comes in between.
   cudaError_t enqueue_whole(Job& job, char* chunk) {
     const staging::Run whole{0, job.transfer.pieces.count(), 0, job.transfer.nbytes};
-    const cudaError_t error = job.enqueue(whole, chunk, cudaStream_t());
-    if (!error) return cudaEventRecord(moved_->get(), cudaStream_t());
-    (void)cudaStreamSynchronize(cudaStream_t());  // some rows may be on their way
+    cudaError_t error = job.enqueue(whole, chunk, cudaStream_t());
+    if (!error) error = cudaEventRecord(moved_->get(), cudaStream_t());
+    if (error) (void)cudaStreamSynchronize(cudaStream_t());  // some rows may be on their way
     return error;
   }
 
@@ -316,6 +329,7 @@ class Ring {
       Lane& lane = lanes_[number];
       if (number == 0) return lane.work(job, after);
       if (job.succeeded(cudaSetDevice(device_))) lane.work(job, {});
+      if (job.ended) (void)cudaGetLastError();  // nobody reads it in this thread; see may_query()
     });
     return job.error;
   }
