@@ -27,8 +27,10 @@ constexpr std::size_t KB = 1 << 10, MB = 1 << 20;
 // bus, and then by a call of the runtime.
 constexpr std::chrono::microseconds looks_for{200};
 
-// Transfers of at least this size wait for the ring while another thread uses it.
+// Transfers of at least this size wait for the ring while another thread uses it. They do not wait
+// for ever: the other thread may be in Python, in a watcher that waits for this very transfer.
 constexpr std::size_t waits_for_turn = 16 * MB;
+constexpr std::chrono::seconds longest_wait{1};
 
 }  // namespace
 
@@ -228,9 +230,12 @@ class Ring {
 
   bool run(const StagedTransfer& transfer, const StagingPlan& plan, const Job::After& after,
            Status& status) {
-    std::unique_lock<std::mutex> turn(turn_, std::defer_lock);
-    if (transfer.nbytes >= waits_for_turn) turn.lock();
-    if (!turn.owns_lock() && !turn.try_lock()) return false;
+    std::unique_lock<std::timed_mutex> turn(turn_, std::defer_lock);
+    if (transfer.nbytes < waits_for_turn) {
+      if (!turn.try_lock()) return false;
+    } else if (!turn.try_lock_until(std::chrono::system_clock::now() + longest_wait)) {
+      return false;  // the system's clock, because ThreadSanitizer does not know waits by another
+    }
     const RelaxedCaptureMode relaxed = relax_capture_mode();
     Job job{transfer, plan};
     if (is_whole(transfer.nbytes)) {
@@ -338,7 +343,8 @@ class Ring {
   const unsigned epoch_;
   const TransferSettings settings_;
   const std::size_t nbytes_;
-  std::mutex growth_, turn_;
+  std::mutex growth_;
+  std::timed_mutex turn_;
   enum class State { none, ready, failed } state_ = State::none;
   std::size_t seen_ = 0, head_ = 0;
   Memory memory_;
