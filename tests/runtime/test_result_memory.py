@@ -15,11 +15,6 @@ KEPT_FROM = 256 << 10
 MB = 1 << 20
 SIZE = 3 * MB
 
-pytestmark = pytest.mark.skipif(
-    tuple(map(int, np.__version__.split(".")[:2])) < (1, 22),
-    reason="NumPy has allocators from version 1.22 on",
-)
-
 
 def in_use():
     return core._result_memory()[0]
