@@ -265,7 +265,7 @@ def test_layouts_and_dtypes(dtype):
 
 
 def test_allocations_elsewhere_are_numpys(array):
-    """What get() sets for its own array does not stay set."""
+    """The allocator that get() sets for its own array does not stay set."""
     result = array.get()
     before = in_use()
     others = [np.empty(SIZE, np.uint8), result + 1, result.copy(), result[::2].copy()]
