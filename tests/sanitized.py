@@ -20,6 +20,8 @@ FLAGS = {
     "thread": ["-fsanitize=thread"],
 }
 LIBRARY = {"address": "libasan.so", "thread": "libtsan.so"}
+#: What compiled code calls when it writes to memory.
+CALLED = {"address": b"__asan_report_store", "thread": b"__tsan_write"}
 # The machine itself handles the faults of kernels, and has stacks for that.
 OPTIONS = "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_abort=0:use_sigaltstack=0:"
 OPTIONS += "allocator_may_return_null=1"
@@ -58,9 +60,13 @@ def build(tool, folder):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
     flags = " ".join([*FLAGS[tool], "-fno-omit-frame-pointer", "-Wno-maybe-uninitialized", "-g"])
-    environment = {**os.environ, "CFLAGS": flags, "LDFLAGS": flags, "PYBIND_GPU_TARGET": "host"}
+    names = ("CFLAGS", "CXXFLAGS", "LDFLAGS")  # setuptools 76 and later compile C++ by the second
+    environment = {**os.environ, **dict.fromkeys(names, flags), "PYBIND_GPU_TARGET": "host"}
     command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
     subprocess.run(command, cwd=folder, env=environment, check=True)
+    for built in folder.glob("PyGPU/*.so"):
+        if CALLED[tool] not in built.read_bytes():
+            raise SystemExit(f"{built.name} is not built with the sanitizer: no {CALLED[tool]!r}")
 
 
 def wrap_compilers(folder):

@@ -238,6 +238,42 @@ def test_transfers_in_the_bars_methods():
     assert len(Bar.made) == 2
 
 
+def test_a_bar_that_waits_for_another_threads_transfer(python):
+    python("""
+import faulthandler, threading
+import numpy as np
+import PyGPU
+from PyGPU.transfer import configure
+
+faulthandler.dump_traceback_later(60, exit=True)  # a deadlock
+large = np.ones(16 << 20, np.uint8)
+other = PyGPU.to_gpu(large)
+updates = []
+
+class Bar:
+    def __init__(self, **arguments):
+        pass
+
+    def update(self, n):
+        if not updates:
+            thread = threading.Thread(target=other.set, args=(2 * large,))
+            thread.start()
+            thread.join()
+        updates.append(n)
+
+    def close(self):
+        pass
+
+configure(chunk_bytes=512, threads=1, threshold=1)
+slow = np.ones((1 << 12, 1 << 14), np.uint8).T  # each byte in another line of the cache
+array = PyGPU.to_gpu(slow)
+configure(progress=Bar, progress_threshold=slow.nbytes)
+array.set(slow)
+assert len(updates) > 1 and sum(updates) == slow.nbytes
+assert (other.get() == 2).all()
+""")
+
+
 def test_bars_of_several_threads():
     def work():
         assert (gpuarray.to_gpu(X).get() == X).all()

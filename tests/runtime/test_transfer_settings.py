@@ -139,3 +139,73 @@ def test_page_locked_memory_follows_the_settings():
     configure(threads=1, chunk_bytes=512, chunks=1, threshold=0)  # the same ring
     with configure(progress_threshold=1):
         PyGPU.to_gpu(x)
+
+
+@pytest.mark.skipif(PyGPU.target != "host", reason="only the host machine's calls can fail")
+@pytest.mark.parametrize(
+    ("call", "number"), [("cudaStreamCreateWithPriority", 2), ("cudaEventCreateWithFlags", 20)]
+)
+def test_page_locked_memory_without_its_streams_is_released(call, number):
+    """Transfers are then the runtime's, until the settings change."""
+    import failing_calls
+
+    x = np.arange(1 << 17, dtype=np.uint8)
+    array = PyGPU.to_gpu(x)
+    before = failing_calls.live()
+    with configure(threshold=1, threads=3, chunk_bytes=8192, chunks=2):
+        failing_calls.fail_call(number, call.encode())
+        array.set(x[::-1])
+        assert failing_calls.fail_call(0, None) == call.encode()
+        assert failing_calls.live() == before and not PyGPU.cudaGetLastError()
+        assert (array.get() == x[::-1]).all()
+        configure(chunks=3)
+        array.set(x)
+        assert failing_calls.live()["bytes"] == before["bytes"] + 3 * 3 * 8192
+        assert (array.get() == x).all()
+
+
+def test_in_a_forked_child(python):
+    """Its parent's threads are not there: no setting may wait for them."""
+    done = python("""
+import os, time, warnings
+import numpy as np
+import PyGPU
+from PyGPU.transfer import configure
+warnings.simplefilter("ignore")  # of a fork with threads
+
+x = np.arange(1 << 18, dtype=np.uint8)
+array = PyGPU.to_gpu(x)
+with configure(threads=3, chunk_bytes=4096, threshold=1):
+    array.set(x)
+    child = os.fork()
+if not child:
+    after = configure(chunks=2)
+    os._exit(after.chunks != 2 or configure(threads=5).threads != 5)
+end = time.monotonic() + 60
+while (found := os.waitpid(child, os.WNOHANG)) == (0, 0) and time.monotonic() < end:
+    time.sleep(0.02)
+if found == (0, 0):
+    os.kill(child, 9)
+    raise SystemExit("the child hangs")
+assert found[1] == 0, found
+assert (array.get() == x).all()
+""")
+    assert done.stderr == ""
+
+
+def test_signals_are_for_the_programs_threads(python):
+    """A program that blocks a signal to wait for it must not be ended by it."""
+    python("""
+import os, signal
+import numpy as np
+import PyGPU
+from PyGPU.transfer import configure
+
+array = PyGPU.to_gpu(np.zeros(1 << 18, np.uint8))
+with configure(threads=3, chunk_bytes=4096, threshold=1):
+    array.set(array.get())
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+    os.kill(os.getpid(), signal.SIGUSR1)
+    found = signal.sigtimedwait({signal.SIGUSR1}, 10)
+    assert found is not None and found.si_signo == signal.SIGUSR1
+""")

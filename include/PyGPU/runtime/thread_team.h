@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -56,7 +57,7 @@ class ThreadTeam {
 
  private:
   struct Member {
-    std::atomic<unsigned> turn{0};  // number of the last run to take part in
+    std::atomic<std::uint64_t> turn{0};  // number of the last run to take part in
     std::atomic<bool> sleeps{false};
     std::mutex lock;
     std::condition_variable wakes;
@@ -72,13 +73,13 @@ class ThreadTeam {
 
   void end();
   void start(unsigned count);
-  void live(unsigned number, Member& self, unsigned seen);
-  void call(Member& member, unsigned turn);
+  void live(unsigned number, Member& self, std::uint64_t seen);
+  void call(Member& member, std::uint64_t turn);
   void finish();
 
   const std::function<void()> begin_;
-  std::deque<Member> members_;  // the first is number 1
-  unsigned turn_ = 0;
+  std::deque<Member> members_;          // the first is number 1
+  std::atomic<std::uint64_t> turn_{0};  // number of the last run
   std::atomic<const Work*> work_{nullptr};
   std::atomic<unsigned> count_{0}, inside_{0};
   std::atomic<bool> ends_{false};

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <unordered_map>
@@ -66,14 +67,6 @@ Blocks& blocks() {
   return all;
 }
 
-// A forked child has a copy of the blocks and of the lock, but not the thread; it keeps nothing.
-[[maybe_unused]] const int registered =
-    pthread_atfork([] { blocks().lock.lock(); }, [] { blocks().lock.unlock(); },
-                   [] {
-                     blocks().is_in_child = true;
-                     blocks().lock.unlock();
-                   });
-
 // Return the size of the block for `nbytes`: at most an eighth more, so that results of about the
 // same size use the same blocks.
 std::size_t block_bytes(std::size_t nbytes) {
@@ -103,15 +96,29 @@ void unmap(const Kept& block) {
   munmap(block.address, block.nbytes);
 }
 
+// With the lock held: remove the oldest kept block, which the caller returns to the system.
+Kept take_oldest(Blocks& all) {
+  const Kept oldest = all.kept.front();
+  all.bytes_kept -= oldest.nbytes;
+  all.kept.pop_front();
+  return oldest;
+}
+
 // With the lock held: return the oldest kept blocks to the system while `is_over(oldest)`.
 template <class IsOver>
 void release_while(Blocks& all, IsOver is_over) {
-  while (!all.kept.empty() && is_over(all.kept.front())) {
-    all.bytes_kept -= all.kept.front().nbytes;
-    unmap(all.kept.front());
-    all.kept.pop_front();
-  }
+  while (!all.kept.empty() && is_over(all.kept.front())) unmap(take_oldest(all));
 }
+
+// A forked child has a copy of the blocks and of the lock, but not the thread; it keeps nothing.
+void begin_in_child() {
+  Blocks& all = blocks();
+  all.is_in_child = true;
+  release_while(all, [](const Kept&) { return true; });
+  all.lock.unlock();
+}
+[[maybe_unused]] const int registered =
+    pthread_atfork([] { blocks().lock.lock(); }, [] { blocks().lock.unlock(); }, &begin_in_child);
 
 [[noreturn]] void sweep(Blocks& all) {
   std::unique_lock<std::mutex> hold(all.lock);
@@ -121,8 +128,13 @@ void release_while(Blocks& all, IsOver is_over) {
     hold.unlock();
     std::this_thread::sleep_until(end);
     hold.lock();
-    const auto now = Clock::now();
-    release_while(all, [&](const Kept& block) { return block.since + kept_for <= now; });
+    const auto before = Clock::now() - kept_for;
+    while (!all.kept.empty() && all.kept.front().since <= before) {
+      const Kept oldest = take_oldest(all);
+      hold.unlock();  // large blocks take milliseconds, and others may wait with Python's GIL
+      unmap(oldest);
+      hold.lock();
+    }
   }
 }
 
@@ -163,7 +175,12 @@ void* take(std::size_t nbytes) {
     block = map(wanted);
   }
   if (!block) return nullptr;
-  all.in_use.emplace(block, wanted);
+  try {
+    all.in_use.emplace(block, wanted);
+  } catch (const std::bad_alloc&) {  // NumPy, a caller in C, has no exceptions
+    unmap({block, wanted, {}});
+    return nullptr;
+  }
   all.bytes_in_use += wanted;
   return block;
 }
@@ -176,9 +193,13 @@ void give(void* block) {
   const Kept now{block, found->second, Clock::now()};
   all.in_use.erase(found);
   all.bytes_in_use -= now.nbytes;
-  if (now.nbytes > all.limit || !is_swept(all)) return unmap(now);
+  try {
+    if (now.nbytes > all.limit || !is_swept(all)) return unmap(now);
+    all.kept.push_back(now);
+  } catch (const std::bad_alloc&) {  // no memory for what keeps it
+    return unmap(now);
+  }
   ASAN_POISON_MEMORY_REGION(block, now.nbytes);
-  all.kept.push_back(now);
   all.bytes_kept += now.nbytes;
   release_while(all, [&](const Kept&) { return all.bytes_kept > all.limit; });
 }

@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -28,8 +29,10 @@ constexpr std::size_t KB = 1 << 10, MB = 1 << 20;
 // bus, and then by a call of the runtime.
 constexpr std::chrono::microseconds looks_for{200};
 
-// Transfers of at least this size wait for the ring while another thread uses it.
+// Transfers of at least this size wait for the ring while another thread uses it. They do not wait
+// for ever: the other thread may be in Python, in a watcher that waits for this very transfer.
 constexpr std::size_t waits_for_turn = 16 * MB;
+constexpr std::chrono::seconds longest_wait{1};
 
 }  // namespace
 
@@ -222,18 +225,14 @@ class Ring {
     if (state_ != State::none) return has_room && state_ == State::ready;
     seen_ += std::min(nbytes, SIZE_MAX - seen_);
     if (seen_ < nbytes_ / 4) return false;
-    Status status;
-    if (near_) {  // a thread's memory comes from its own node
-      start_quiet_thread([&] {
-        staging::stay_near(near_);
-        status = cudaSetDevice(device_);
-        if (!status.failed()) status = prepare();
-      }).join();
-    } else {
-      status = prepare();
-    }
+    const Status status = near_ ? prepare_near() : prepare();
     state_ = status.failed() ? State::failed : State::ready;  // it is asked for once
-    if (status.failed()) (void)cudaGetLastError();
+    if (status.failed()) {
+      (void)cudaGetLastError();
+      lanes_.clear();
+      moved_.reset();
+      memory_ = Memory();
+    }
     return has_room && state_ == State::ready;
   }
 
@@ -242,9 +241,12 @@ class Ring {
 
   bool run(const StagedTransfer& transfer, const StagingPlan& plan, const Job::After& after,
            Status& status) {
-    std::unique_lock<std::mutex> turn(turn_, std::defer_lock);
-    if (transfer.nbytes >= waits_for_turn) turn.lock();
-    if (!turn.owns_lock() && !turn.try_lock()) return false;
+    std::unique_lock<std::timed_mutex> turn(turn_, std::defer_lock);
+    if (transfer.nbytes < waits_for_turn) {
+      if (!turn.try_lock()) return false;
+    } else if (!turn.try_lock_until(std::chrono::system_clock::now() + longest_wait)) {
+      return false;  // by the system's clock: waits by the other clock need glibc 2.30
+    }
     const RelaxedCaptureMode relaxed = relax_capture_mode();
     Job job{transfer, plan};
     if (is_whole(transfer.nbytes)) {
@@ -260,6 +262,22 @@ class Ring {
  private:
   std::size_t most_whole() const { return 8 * settings_.chunk_bytes; }
 
+  // Like prepare(), in a thread near the device: a thread's memory comes from its own node.
+  Status prepare_near() {
+    Status status;
+    const auto work = [&] {
+      staging::stay_near(near_);
+      status = cudaSetDevice(device_);
+      if (!status.failed()) status = prepare();
+    };
+    try {
+      start_quiet_thread(work).join();
+    } catch (const std::system_error&) {  // no more threads
+      return prepare();
+    }
+    return status;
+  }
+
   Status prepare() {
     const RelaxedCaptureMode relaxed = relax_capture_mode();
     Status status = take_memory(memory_, MemoryKind::pinned, nbytes_);
@@ -274,9 +292,9 @@ class Ring {
   // Enqueue all of a transfer on the null stream, where no other work comes in between.
   cudaError_t enqueue_whole(Job& job, char* chunk) {
     const staging::Run whole{0, job.transfer.pieces.count(), 0, job.transfer.nbytes};
-    const cudaError_t error = job.enqueue(whole, chunk, cudaStream_t());
-    if (!error) return cudaEventRecord(moved_->get(), cudaStream_t());
-    (void)cudaStreamSynchronize(cudaStream_t());  // some rows may be on their way
+    cudaError_t error = job.enqueue(whole, chunk, cudaStream_t());
+    if (!error) error = cudaEventRecord(moved_->get(), cudaStream_t());
+    if (error) (void)cudaStreamSynchronize(cudaStream_t());  // some rows may be on their way
     return error;
   }
 
@@ -321,6 +339,7 @@ class Ring {
       Lane& lane = lanes_[number];
       if (number == 0) return lane.work(job, after);
       if (job.succeeded(cudaSetDevice(device_))) lane.work(job, {});
+      if (job.ended) (void)cudaGetLastError();  // nobody reads it in this thread; see may_query()
     });
     return job.error;
   }
@@ -329,7 +348,8 @@ class Ring {
   const unsigned epoch_;
   const TransferSettings settings_;
   const std::size_t nbytes_;
-  std::mutex growth_, turn_;
+  std::mutex growth_;
+  std::timed_mutex turn_;
   enum class State { none, ready, failed } state_ = State::none;
   std::size_t seen_ = 0;
   Memory memory_;

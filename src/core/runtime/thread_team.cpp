@@ -32,22 +32,25 @@ void ThreadTeam::end() {
 void ThreadTeam::start(unsigned count) {
   while (members_.size() + 1 < count) {
     Member& member = members_.emplace_back();
-    member.turn = turn_;
+    member.turn = turn_.load();
     const auto number = unsigned(members_.size());
     try {
-      member.thread =
-          start_quiet_thread([this, number, &member, turn = turn_] { live(number, member, turn); });
+      member.thread = start_quiet_thread(
+          [this, number, &member, turn = turn_.load()] { live(number, member, turn); });
     } catch (const std::system_error&) {  // no more threads: use those that there are
       members_.pop_back();
       return;
+    } catch (...) {
+      members_.pop_back();
+      throw;
     }
   }
 }
 
-void ThreadTeam::live(unsigned number, Member& self, unsigned seen) {
+void ThreadTeam::live(unsigned number, Member& self, std::uint64_t seen) {
   begin_();
   for (;;) {
-    const auto called = [&] { return self.turn != seen; };
+    const auto called = [&] { return self.turn > seen; };
     if (!spin_until(called, watches_for)) {
       std::unique_lock<std::mutex> hold(self.lock);
       self.sleeps = true;
@@ -57,12 +60,16 @@ void ThreadTeam::live(unsigned number, Member& self, unsigned seen) {
     if (ends_) return;
     seen = self.turn;
     ++inside_;  // before `work_` is read: finish() waits for whoever may have read it
-    if (const Work* const work = work_; work && number < count_) (*work)(number);
+    if (const Work* const work = work_) {
+      // A late thread may begin a run before run() has called it: that call is then seen, too.
+      seen = turn_;
+      if (number < count_) (*work)(number);
+    }
     --inside_;
   }
 }
 
-void ThreadTeam::call(Member& member, unsigned turn) {
+void ThreadTeam::call(Member& member, std::uint64_t turn) {
   member.turn = turn;
   if (!member.sleeps) return;
   // Without the lock, the call could come between the thread's last look and its sleep.
@@ -78,8 +85,8 @@ void ThreadTeam::finish() {
 void ThreadTeam::run(unsigned count, const Work& work) {
   if (count > 1) start(count);
   count_ = count;
+  ++turn_;  // before `work_`: whoever finds the work finds its number
   work_ = &work;
-  ++turn_;
   for (unsigned i = 1; i < count && i <= members_.size(); ++i) call(members_[i - 1], turn_);
   try {
     work(0);

@@ -278,6 +278,9 @@ TransferSettings transfer_settings() {
 }
 
 void set_transfer_settings(const TransferSettings& wanted) {
+  // A forked child makes no transfers. It has copies of the locks, which may be held, and of the
+  // rings, whose threads it does not have.
+  if (forked()) return;
   Settings& settings = Settings::get();
   {
     const std::lock_guard<std::mutex> hold(settings.lock);
