@@ -340,3 +340,32 @@ def test_views_without_room_for_a_copy_on_the_device(python, threshold):
     if PyGPU.target != "host":
         pytest.skip("only the host machine's memory has a size that tests choose")
     assert python(VIEWS, PYGPU_HOST_MEMORY="52M", PYGPU_STAGING=threshold).stdout == "no room\n"
+
+
+FULL = """
+import numpy as np
+import PyGPU
+from PyGPU import driver, errors, gpuarray
+
+array = gpuarray.to_gpu(np.arange(1 << 20, dtype=np.int32))
+fill = []
+nbytes = 16 << 20
+while nbytes >= 256:
+    try:
+        fill.append(driver.mem_alloc(nbytes))
+    except errors.MemoryError:
+        nbytes //= 2
+fill.pop()  # 256 bytes would be enough for a piece of 64 elements, of which there are thousands
+for transfer in (lambda: array[::2].get(), lambda: array[::2].set(np.zeros(1 << 19, np.int32))):
+    try:
+        transfer()
+    except errors.MemoryError as error:
+        print(error.args[0].split(" were")[0].split()[-2])
+"""
+
+
+def test_views_with_no_room_at_all(python):
+    if PyGPU.target != "host":
+        pytest.skip("only the host machine's memory has a size that tests choose")
+    requested = python(FULL, PYGPU_HOST_MEMORY="25000000").stdout.split()
+    assert [int(number) < 1 << 16 for number in requested] == [True, True]

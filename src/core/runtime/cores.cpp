@@ -1,6 +1,8 @@
 // Affinity, quotas and NUMA nodes of processor cores. See cores.h.
 #include "PyGPU/runtime/cores.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
@@ -33,8 +35,9 @@ unsigned quota() {
 }  // namespace
 
 unsigned usable_cores() {
-  const cpu_set_t set = affinity();
-  const unsigned allowed = std::max(CPU_COUNT(&set), 1), limit = quota();
+  const cpu_set_t set = affinity();  // empty where the computer has more cores than it can name
+  const long counted = CPU_COUNT(&set) ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
+  const unsigned allowed = unsigned(std::max(counted, 1L)), limit = quota();
   return limit ? std::min(limit, allowed) : allowed;
 }
 

@@ -37,11 +37,15 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kept_for{3};
 constexpr std::size_t page_bytes = 4096, huge_page = 2 << 20, most_kept = std::size_t(1) << 30;
 
-// Return a sixteenth of the memory that this process may use, at most 1 GB.
+// Return a sixteenth of the memory that this process may use, at most 1 GB. The limits of control
+// groups are those that a container sees, of version 2 and of version 1.
 std::size_t usual_limit() {
   std::size_t memory = std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
-  const auto group = std::strtoull(first_line("/sys/fs/cgroup/memory.max").c_str(), nullptr, 10);
-  if (group) memory = std::min<std::size_t>(memory, group);  // without a limit the file has "max"
+  for (const char* name : {"memory.max", "memory/memory.limit_in_bytes"}) {
+    const std::string limit = first_line(std::string("/sys/fs/cgroup/") + name);
+    const auto group = std::strtoull(limit.c_str(), nullptr, 10);
+    if (group) memory = std::min<std::size_t>(memory, group);  // "max" is no number: no limit
+  }
   return std::min(memory / 16, most_kept);
 }
 

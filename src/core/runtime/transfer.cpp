@@ -264,6 +264,7 @@ Status transfer_rows(void* device, std::size_t device_pitch, void* host, std::si
       .run_pitched();
 }
 
+// After a download of at least one byte, which waited for the device.
 Status with_idle_recorded(const Status& downloaded) {
   if (!downloaded.failed()) record_current_idle(true);
   return downloaded;
@@ -309,8 +310,9 @@ Status upload_rows(void* device, std::size_t device_pitch, const void* host, std
 
 Status download_rows(void* host, std::size_t host_pitch, const void* device,
                      std::size_t device_pitch, std::size_t width, std::size_t count) {
-  return with_idle_recorded(transfer_rows(const_cast<void*>(device), device_pitch, host, host_pitch,
-                                          width, count, false));
+  const Status status =
+      transfer_rows(const_cast<void*>(device), device_pitch, host, host_pitch, width, count, false);
+  return width && count ? with_idle_recorded(status) : status;
 }
 
 Status upload(void* device, const Layout& dense, const void* host, const Layout& layout) {
@@ -318,7 +320,8 @@ Status upload(void* device, const Layout& dense, const void* host, const Layout&
 }
 
 Status download(void* host, const Layout& layout, const void* device, const Layout& dense) {
-  return with_idle_recorded(transfer(const_cast<void*>(device), dense, host, layout, false));
+  const Status status = transfer(const_cast<void*>(device), dense, host, layout, false);
+  return dense.nbytes() ? with_idle_recorded(status) : status;
 }
 
 namespace {

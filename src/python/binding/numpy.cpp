@@ -12,10 +12,8 @@ struct NumPy {
                          const Py_ssize_t* strides, void* start, int flags, PyObject* like);
   int (*set_base)(PyObject* array, PyObject* base);
   int (*to_dtype)(PyObject* any, PyObject** dtype);
-  PyObject* (*set_allocator)(PyObject* capsule);  // returns the one before; null before NumPy 1.22
+  PyObject* (*set_allocator)(PyObject* capsule);  // returns the one before
 };
-
-constexpr unsigned first_with_allocators = 0xf;  // NumPy 1.22, as a version of the C API
 
 const NumPy& numpy() {
   static const NumPy found = [] {
@@ -31,17 +29,14 @@ const NumPy& numpy() {
         PyCapsule_GetPointer(py::object(core.attr("_ARRAY_API")).ptr(), nullptr));
     if (!table) throw py::error_already_set();
     // These indices of the API table are part of NumPy's ABI.
-    const unsigned version_of_api = reinterpret_cast<unsigned (*)()>(table[211])();
-    const bool has_allocators = version_of_api >= first_with_allocators;
-    return NumPy{
-        type("dtype"),
-        type("ndarray"),
-        is_1,
-        is_1 || version.rfind("2.0.", 0) == 0,
-        reinterpret_cast<decltype(NumPy::new_array)>(table[94]),
-        reinterpret_cast<decltype(NumPy::set_base)>(table[282]),
-        reinterpret_cast<decltype(NumPy::to_dtype)>(table[174]),
-        reinterpret_cast<decltype(NumPy::set_allocator)>(has_allocators ? table[304] : nullptr)};
+    return NumPy{type("dtype"),
+                 type("ndarray"),
+                 is_1,
+                 is_1 || version.rfind("2.0.", 0) == 0,
+                 reinterpret_cast<decltype(NumPy::new_array)>(table[94]),
+                 reinterpret_cast<decltype(NumPy::set_base)>(table[282]),
+                 reinterpret_cast<decltype(NumPy::to_dtype)>(table[174]),
+                 reinterpret_cast<decltype(NumPy::set_allocator)>(table[304])};
   }();
   return found;
 }
@@ -93,7 +88,6 @@ array array::allocated_by(const Allocator& allocator, const np::dtype& type,
     if (!before) throw py::error_already_set();
     return before;
   };
-  if (!numpy().set_allocator) return array(type, shape, strides);
   // An array keeps the capsule alive.
   const auto capsule = py::reinterpret_steal<py::object>(
       PyCapsule_New(const_cast<Allocator*>(&allocator), "mem_handler", nullptr));

@@ -68,8 +68,7 @@ class array : public py::object {
   // order.
   array(const dtype& type, const std::vector<py::ssize_t>& shape,
         const std::vector<py::ssize_t>& strides = {}, void* start = nullptr, py::handle owner = {});
-  // Array in new memory of the allocator, which must exist until the process ends. Before NumPy
-  // 1.22, the memory is NumPy's own.
+  // Array in new memory of the allocator, which must exist until the process ends.
   static array allocated_by(const Allocator& allocator, const np::dtype& type,
                             const std::vector<py::ssize_t>& shape,
                             const std::vector<py::ssize_t>& strides);

@@ -122,6 +122,10 @@ template <class Byte>
 using Transfer = void (*)(const GPUArray& gpu, Byte* first, const Layout& host,
                           const StreamRef* stream);
 
+// Smallest image, in bytes, that is halved where there is no memory for it: a large array would
+// otherwise become millions of copies.
+constexpr std::size_t smallest_halved = std::size_t(64) << 10;
+
 // Run `work` with the image of an array with gaps. If the device has no memory for the image,
 // transfer the two halves of the array, which need a smaller image.
 template <class Byte, class Work>
@@ -130,7 +134,9 @@ void by_image(Transfer<Byte> transfer, const GPUArray& gpu, Byte* first, const L
   try {
     return work(new_image(gpu, stream));
   } catch (const DeviceError& error) {
-    if (error.status.code != cudaErrorMemoryAllocation || stream || gpu.layout().size() < 2) throw;
+    if (error.status.code != cudaErrorMemoryAllocation || stream ||
+        gpu.layout().nbytes() < smallest_halved)
+      throw;
   }
   int axis = 0;
   for (const int outer : gpu.layout().strides().by_falling_size()) {
