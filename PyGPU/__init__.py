@@ -73,8 +73,9 @@ else:
 # Hooks whose modules are imported when C++ first calls them.
 _hooks.defer("types", "PyGPU._kernels.promotion", "promoted")
 _hooks.defer("require_c_type", "PyGPU._kernels.types", "dtype_to_ctype")
-for _kind in ("elementwise", "reduction", "gather", "check", "mask", "compaction", "join"):
+for _kind in ("elementwise", "gather", "check", "mask", "compaction", "join"):
     _hooks.defer(f"{_kind}_module", "PyGPU._kernels.specializations", f"{_kind}_module")
+_hooks.defer("reduction_module", "PyGPU._kernels.reduction_specializations", "reduction_module")
 _hooks.defer("references_of", "PyGPU._driver.module_references", "References")
 _hooks.defer("get_item", "PyGPU._arrays.indexing", "get_item")
 _hooks.defer("set_item", "PyGPU._arrays.indexing", "set_item")

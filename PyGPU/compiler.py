@@ -8,7 +8,6 @@ Images are cached on disk in ``PYGPU_CACHE_DIR``, up to ``PYGPU_CACHE_MAXSIZE`` 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import PyGPU._compile as _compile
@@ -112,7 +111,7 @@ def compile(
     named = request.arch or parsed.arch
     backend = _compile.build.backend_for(named)
     relocatable = parsed.relocatable and not backend.why_not_linked
-    request = replace(request, relocatable=relocatable)
+    request = request._replace(relocatable=relocatable)
     return compiled(request, keep, backend, needs_device=not named).image
 
 

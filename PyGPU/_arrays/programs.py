@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import operator
 from collections.abc import Callable, Iterable, Sequence
@@ -13,7 +12,7 @@ import numpy as np
 from PyGPU._arrays.functions import checked_out, run
 from PyGPU._arrays.tracing import Argument, Literal, Result, Trace
 from PyGPU._kernels import fused
-from PyGPU._runtime import core, errors
+from PyGPU._runtime import core, digests, errors
 
 if TYPE_CHECKING:
     from PyGPU._types import StreamLike
@@ -99,7 +98,7 @@ def _operation(
     body = fused.Body(tuple(steps), tuple([texts[one] for one in results]))
     compute = tuple([one.dtype for one in arguments])
     content = body, compute, [one.is_array for one in arguments]
-    name = f"fused_{hashlib.sha256(repr(content).encode()).hexdigest()[:20]}"
+    name = f"fused_{digests.of(repr(content).encode()).hex()[:20]}"
     fused.BODIES[name] = body
     return core._fused_operation(
         name,

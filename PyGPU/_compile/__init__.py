@@ -30,6 +30,7 @@ DEFERRED = {
     "rtc": "compilers",
     "c_names": "source",
     "child_launches": "source",
+    "comments": "source",
     "dynamic_shared": "source",
     "headers": "source",
     "hints": "source",

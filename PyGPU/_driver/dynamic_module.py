@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import PyGPU._compile as _compile
@@ -135,7 +134,7 @@ class DynamicModule(CudaModule):
         # The linker translates images for another architecture than the current device's.
         other = request.arch or _compile.options.parse(request.options).arch
         want = _compile.build.own.portable_image if other else "cubin"
-        request = replace(request, relocatable=True, want=want)
+        request = request._replace(relocatable=True, want=want)
         made = compiled(request, self._keep, needs_device=not other)
         self._inputs.add_entry(made, name)
         return self
@@ -240,7 +239,7 @@ class DynamicModule(CudaModule):
             raise errors.LogicError("link: nothing to link; call add_source() first")
         source = "\n".join(one.source for one in self._joined)
         words = tuple(word for one in self._joined for word in one.options)
-        joined = replace(self._joined[0], source=source, options=words)
+        joined = self._joined[0]._replace(source=source, options=words)
         self.module = module_of(joined, self._keep)
         return self
 

@@ -120,7 +120,7 @@ def missing_kernel(name: str, error: errors.Error, source: str | None) -> errors
         elif kernels:
             there = dict.fromkeys(k.full_name for k in kernels if not k.is_template)
             text += f"; the source has {', '.join(there)}" if there else ""
-        elif "__global__" not in _compile.signature.blanked(source):
+        elif "__global__" not in _compile.comments.blanked(source):
             text += "; no function in the source is __global__, which makes it a kernel"
     return _with_text(error, text)
 

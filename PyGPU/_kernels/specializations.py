@@ -1,24 +1,16 @@
-"""The kernels behind GPUArray's operators and functions, which C++ requests by their keys."""
+"""The kernels behind GPUArray's operators and functions, which C++ requests by their keys.
+
+Those of reductions are in reduction_specializations.py, which few programs need at their start.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyGPU._compile import build
-from PyGPU._kernels.text import (
-    compaction,
-    compound,
-    elementwise,
-    folding,
-    gather,
-    masks,
-    reduction,
-)
+from PyGPU._kernels.text import compaction, elementwise, gather, masks
 from PyGPU._runtime import core, state
-
-if TYPE_CHECKING:
-    from PyGPU._types import DType, DTypes
 
 # Products and sums are rounded separately, as in NumPy: a fused function gives the same results as
 # its operators.
@@ -37,21 +29,6 @@ def elementwise_module(name: str, *key: Any) -> core._Module:
     """Return the module with the kernel ``elementwise``. See :func:`text.elementwise.source`."""
     options = ("-O3",) if elementwise.has_runs(*key) else ()  # vectorizes runs
     return load(elementwise.source(name, *key), f"{name}.cu", (*options, *ROUNDED))
-
-
-def reduction_module(
-    operation: str, inputs: DTypes, tables: DTypes, compute: DType, *plan: Any
-) -> tuple[core._Module, int]:
-    """Return the module with the kernels of a reduction, and the accumulator's size in bytes.
-
-    See :class:`text.folding.ReductionKey`.
-    """
-    form = folding.ReductionKey(operation, inputs, tables, compute, *plan)
-    text = reduction.source(form)
-    options = () if form.outputs else ("-O3",)  # vectorizes runs
-    is_compound = compound.is_compound(form)
-    size = compound.nbytes(form) if is_compound else folding.accumulator(form).itemsize
-    return load(text, f"{operation}.cu", options), size
 
 
 def gather_module(*key: Any) -> core._Module:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from PyGPU._compile import child_launches, dynamic_shared, signature
+from PyGPU._compile import child_launches, comments, dynamic_shared, signature
 
 #: Pattern of a kernel's name at the end of a text, with namespaces and template arguments.
 _KERNEL = (
@@ -57,7 +57,7 @@ def _template(before: str) -> tuple[str, ...] | None:
 
 def _kernels(text: str) -> Iterator[_Kernel]:
     """Yield the kernels that a text declares. Macros and attributes may precede the name."""
-    text = signature.without_directives(signature.blanked(text))
+    text = comments.without_directives(comments.blanked(text))
     call = re.compile(r"[^;{}]*?\b([A-Za-z_]\w*)\s*\(")
     for match in re.finditer(r"\b__global__\b", text):
         position = match.end()

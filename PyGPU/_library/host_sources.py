@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
-from PyGPU._compile import files, includes, lockstep, signature, variables
+from PyGPU._compile import comments, files, includes, lockstep, variables
 from PyGPU._library import host_launches
 from PyGPU._runtime import encoded, in_text
 
@@ -49,7 +49,7 @@ _OWN_INDEX = rf"(?:\.|->)\s*{_INDEX}|(?:[\w>&*,]\s+|[&*,])(?<!return ){_INDEX}\s
 
 def definitions(texts: Iterable[bytes]) -> list[str]:
     """Return the options for sources that declare variables named as CUDA's indices."""
-    plain = (signature.blanked(_decoded(text)) for text in texts)
+    plain = (comments.blanked(_decoded(text)) for text in texts)
     return ["-DPYGPU_NAMED_INDICES"] if any(re.search(_OWN_INDEX, one) for one in plain) else []
 
 

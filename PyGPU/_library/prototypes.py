@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from PyGPU._compile import signature
+from PyGPU._compile import comments, signature
 
 _STREAMS = {"cudaStream_t", "hipStream_t", "CUstream", "hipStream"}
 _ERRORS = {"cudaError_t", "hipError_t", "cudaError"}
@@ -172,11 +172,11 @@ def read(text: str, unreadable: dict[str, str] | None = None) -> list[Prototype]
     """
     if not text.strip():
         return []
-    blanked = signature.blanked(text)
-    plain = signature.without_directives(blanked)
+    blanked = comments.blanked(text)
+    plain = comments.without_directives(blanked)
     empty = "|".join(re.findall(_EMPTY_MACRO, blanked)) or "(?!)"
     for noise in (_ATTRIBUTE, _IGNORED, rf"\b(?:{empty})\b"):
-        plain = re.sub(noise, signature.spaces, plain, flags=re.DOTALL)
+        plain = re.sub(noise, comments.spaces, plain, flags=re.DOTALL)
     aliases = _aliases(plain)
     found = []
     for line, namespaces in _statements(plain):

@@ -14,7 +14,7 @@ from PyGPU._runtime.streams import in_order, order_after
 from PyGPU._runtime.targets import core, runtime_library
 
 #: Modules of this package that are imported at their first use, by ``from PyGPU._runtime import``.
-DEFERRED = ("commands", "configuration", "toolkits")
+DEFERRED = ("commands", "configuration", "digests", "toolkits")
 
 __all__ = [
     "PACKAGE",

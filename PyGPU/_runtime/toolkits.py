@@ -11,7 +11,6 @@ import glob
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 
@@ -23,7 +22,6 @@ class Misnamed(Exception):
     """An environment variable names a toolkit that lacks a file or does not exist."""
 
 
-@dataclass(eq=False)
 class Vendor:
     """A vendor's toolkit.
 
@@ -41,11 +39,19 @@ class Vendor:
         Patterns of the folders of pip wheels in site-packages.
     """
 
-    name: str
-    variables: Sequence[str]
-    program: str
-    usual: Sequence[str]
-    wheels: Sequence[str]
+    def __init__(
+        self,
+        name: str,
+        variables: Sequence[str],
+        program: str,
+        usual: Sequence[str],
+        wheels: Sequence[str],
+    ) -> None:
+        self.name = name
+        self.variables = variables
+        self.program = program
+        self.usual = usual
+        self.wheels = wheels
 
 
 CUDA = Vendor(
@@ -53,7 +59,7 @@ CUDA = Vendor(
     ("CUDA_PATH", "CUDA_HOME"),
     "nvcc",
     ("/usr/local/cuda", "/usr"),
-    ["nvidia/*"],
+    ("nvidia/*",),
 )
 # `rocm-sdk init` unpacks _rocm_sdk_devel, which has the headers and the links of the other wheels.
 ROCM = Vendor(
@@ -61,7 +67,7 @@ ROCM = Vendor(
     ("ROCM_PATH", "HIP_PATH"),
     "hipcc",
     ("/opt/rocm", "/usr"),
-    ["_rocm_sdk_devel", "_rocm_sdk_core", "_rocm_sdk_libraries*"],
+    ("_rocm_sdk_devel", "_rocm_sdk_core", "_rocm_sdk_libraries*"),
 )
 
 

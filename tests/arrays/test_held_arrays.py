@@ -9,7 +9,7 @@ import pytest
 import PyGPU.autoinit
 import PyGPU.driver as drv
 from PyGPU import errors, gpuarray
-from PyGPU._kernels import specializations
+from PyGPU._kernels import reduction_specializations, specializations
 from PyGPU._runtime import core
 
 N = 1 << 16
@@ -21,7 +21,8 @@ changes = 0
 
 def change_once(hook, change):
     # C++ calls the hook for a new kernel. `change` then runs once, in the middle of the launch.
-    make = getattr(specializations, hook)
+    module = reduction_specializations if hook == "reduction_module" else specializations
+    make = getattr(module, hook)
 
     def made(*key):
         global changes

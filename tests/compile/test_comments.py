@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from PyGPU import gpuarray
-from PyGPU._compile.source import signature
-from PyGPU._compile.source.headers import wrap_extern_c
+from PyGPU._compile.source import comments
+from PyGPU._compile.source.wrapping import wrap_extern_c
 from PyGPU.compiler import SourceModule
 
 no_device = pytest.mark.no_device
@@ -44,7 +44,7 @@ BLANKED = {
 @no_device
 @pytest.mark.parametrize("text", BLANKED)
 def test_blanked(text):
-    assert re.sub(" +", " ", signature.blanked(text)) == BLANKED[text]
+    assert re.sub(" +", " ", comments.blanked(text)) == BLANKED[text]
 
 
 WITHOUT = {
@@ -59,17 +59,17 @@ WITHOUT = {
 @no_device
 @pytest.mark.parametrize("text", WITHOUT)
 def test_without_comments(text):
-    assert signature.without_comments(text.encode()).decode() == WITHOUT[text]
+    assert comments.without_comments(text.encode()).decode() == WITHOUT[text]
 
 
 @no_device
 @given(st.text(alphabet="_abR8 (){};,*/\"'\\#\n1x.", max_size=60))
 def test_every_place_stays(text):
-    found = signature.blanked(text)
+    found = comments.blanked(text)
     assert len(found) == len(text)
     assert all(new in (old, " ") for new, old in zip(found, text))
     assert found.count("\n") == text.count("\n")
-    assert signature.blanked(found).count("\n") == text.count("\n")
+    assert comments.blanked(found).count("\n") == text.count("\n")
 
 
 PIECES = [
@@ -91,7 +91,7 @@ PIECES = [
 @no_device
 @given(st.lists(st.sampled_from(PIECES), max_size=12))
 def test_pieces_do_not_disturb_each_other(pieces):
-    assert signature.blanked(" ".join(pieces)) == " ".join(map(signature.blanked, pieces))
+    assert comments.blanked(" ".join(pieces)) == " ".join(map(comments.blanked, pieces))
 
 
 @no_device
@@ -99,7 +99,7 @@ def test_pieces_do_not_disturb_each_other(pieces):
 def test_time_is_linear(piece):
     """Minutes, where every mark is looked for up to the end of the text."""
     text = piece * 100_000
-    assert len(signature.blanked(text)) == len(text)
+    assert len(comments.blanked(text)) == len(text)
 
 
 BODIES = [

@@ -11,7 +11,7 @@ from writing_kernels import FIVE, ONE, WRITE, written
 
 import PyGPU.driver as drv
 from PyGPU import compiler, gpuarray
-from PyGPU._compile.source import headers
+from PyGPU._compile.source import wrapping
 from PyGPU.compiler import CompileError, SourceModule
 
 # Names and text.
@@ -128,8 +128,8 @@ def test_what_the_program_may_have_meant(source, hint):
     ],
 )
 def test_what_compilers_say_of_c_names(log):
-    assert "no_extern_c=True" in headers.hint(log)
-    assert headers.hint("kernel.cu:1:1: error: 'y' was not declared in this scope") == ""
+    assert "no_extern_c=True" in wrapping.hint(log)
+    assert wrapping.hint("kernel.cu:1:1: error: 'y' was not declared in this scope") == ""
 
 
 def test_a_source_that_is_no_text(tmp_path):

@@ -96,8 +96,26 @@ def test_settings_of_the_linker():
     assert "registers" in linked([as_ptx], verbose=True)[1]
     with pytest.raises(CompileError, match="AddData of text"):
         linked([text._replace(data=b"no image")])
-    with pytest.raises(CompileError, match="sm_999"):
-        linked([text], "sm_999")
+
+
+def test_a_device_that_nvjitlink_does_not_know(monkeypatch):
+    """nvJitLink 12.9 crashes in some processes that name one; the driver's linker may know it."""
+    needs.device_linker()
+    compiler = needs.compiler("nvrtc")
+    words = (compiler.path, compiler.version()[0], "sm_999", False)
+
+    class Driver:
+        pass
+
+    monkeypatch.setattr(device_link, "DriverLinker", Driver)
+    assert isinstance(device_link.linker(*words), Driver)
+
+    def missing():
+        raise OSError("no driver")
+
+    monkeypatch.setattr(device_link, "DriverLinker", missing)
+    with pytest.raises(CompileError, match="sm_999 is newer than nvJitLink"):
+        device_link.linker(*words)
 
 
 def test_links_are_kept(tmp_path, monkeypatch):
@@ -138,7 +156,7 @@ def test_without_nvjitlink_and_without_a_driver(monkeypatch):
     device_link.nvjitlink.cache_clear()
     try:
         with pytest.raises(CompileError, match="PYGPU_NVJITLINK"):
-            device_link.linker("/nowhere/libnvrtc.so", 13, True)
+            device_link.linker("/nowhere/libnvrtc.so", 13, "sm_90", True)
     finally:
         monkeypatch.undo()
         device_link.nvjitlink.cache_clear()

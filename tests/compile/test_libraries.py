@@ -340,7 +340,7 @@ def test_a_variable_that_names_no_linker(bare, monkeypatch):
     """A wrong name is an error; the driver's linker is not used instead."""
     monkeypatch.setenv("PYGPU_NVJITLINK", "/typo.so")
     with pytest.raises(errors.CompilerMissing, match=r"^PYGPU_NVJITLINK='/typo\.so' does not load"):
-        device_link.linker("/nowhere/libnvrtc.so.12", 12, True)
+        device_link.linker("/nowhere/libnvrtc.so.12", 12, "sm_90", True)
 
 
 PATHFINDER = """

@@ -6,20 +6,20 @@ entry or none. An entry that cannot be read or written costs a compilation and n
 
 from __future__ import annotations
 
-import hashlib
-import json
+import marshal
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PyGPU._compile.cache import dependencies, eviction, files
 from PyGPU._compile.cache.entry import Entry
-from PyGPU._runtime import encoded, settings
+from PyGPU._runtime import digests, encoded, settings
 
 if TYPE_CHECKING:
     from PyGPU._types import CacheDir
 
-_FORMAT = 3  # of an entry; old entries are ignored after a new number
+_FORMAT = 4  # of an entry; old entries are ignored after a new number
+_MARSHAL = 2  # version of the facts in an entry, which all Pythons read
 
 
 def directory(asked: CacheDir) -> Path | None:
@@ -47,7 +47,7 @@ def directory(asked: CacheDir) -> Path | None:
 
 def key(*parts: str | bytes | bool) -> str:
     """Return the name of the entry that these strings and bytes determine."""
-    digest = hashlib.sha256(str(_FORMAT).encode())
+    digest = digests.new(str(_FORMAT).encode())
     for part in parts:
         data = part if isinstance(part, bytes) else encoded(str(part))
         digest.update(len(data).to_bytes(8, "little"))
@@ -63,13 +63,15 @@ def load(folder: Path | None, name: str) -> Entry | None:
     if not files.has_trusted(folder, below):
         return None
     data = files.read(below / name)
-    if data is None or hashlib.sha256(name.encode() + data[32:]).digest() != data[:32]:
+    if data is None:
+        return None
+    given, data = data[: digests.NBYTES], data[digests.NBYTES :]
+    if digests.of(name.encode() + data) != given:
         return None
     try:
-        size = int.from_bytes(data[32:40], "little")
-        head = json.loads(data[40 : 40 + size])
-        entry = Entry(data[40 + size :], **head)
-    except (ValueError, KeyError, TypeError, RecursionError):
+        size = int.from_bytes(data[:8], "little")
+        entry = Entry(data[8 + size :], **marshal.loads(data[8 : 8 + size]))
+    except (ValueError, EOFError, KeyError, TypeError):
         return None
     for path, state in (entry.system_files or {}).items():
         if dependencies.file_state(path) != tuple(state):
@@ -81,11 +83,12 @@ def store(folder: Path | None, name: str, entry: Entry) -> None:
     """Write an entry, if the folder is writable and trusted."""
     if folder is None or entry.system_files is None:
         return
-    fields = {**entry._asdict(), "parameters": dict(entry.parameters)}
-    fields["system_files"] = dict(entry.system_files)
-    head = json.dumps({name: one for name, one in fields.items() if name != "image"}).encode()
+    fields = {**entry._asdict(), "system_files": dict(entry.system_files)}
+    fields["parameters"] = {name: [*map(tuple, of)] for name, of in entry.parameters.items()}
+    del fields["image"]
+    head = marshal.dumps(fields, _MARSHAL)
     data = len(head).to_bytes(8, "little") + head + entry.image
-    data = hashlib.sha256(name.encode() + data).digest() + data
+    data = digests.of(name.encode() + data) + data
     below = folder / name[:2]
     try:
         files.make_folder(below)

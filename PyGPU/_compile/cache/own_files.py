@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from PyGPU._compile.cache import entries
 from PyGPU._compile.cache.entry import Entry
-from PyGPU._runtime import PACKAGE, include_root
+from PyGPU._runtime import PACKAGE, digests, include_root
 
 _ROOTS = ((include_root(), ""), (PACKAGE / "_compile", ".py"))
 
@@ -35,7 +34,7 @@ def _digest(folder: Path | None) -> bytes:
     kept = entries.load(folder, name)
     if kept is not None:
         return kept.image
-    made = hashlib.sha256()
+    made = digests.new()
     for path, below, *_ in states:
         made.update(os.fsencode(below))
         with open(path, "rb") as file:

@@ -5,22 +5,21 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
 
 from PyGPU._compile.cache.entry import Entry
 from PyGPU._compile.compilers.link_input import Input
 from PyGPU._compile.compilers.options import Options
 from PyGPU._compile.source.found import Found
-from PyGPU._runtime import CompileError
+from PyGPU._runtime import CompileError, hooks
 
 if TYPE_CHECKING:
     from PyGPU._types import CacheDir
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """A kernel text and the way to compile it."""
 
     source: str
@@ -37,8 +36,7 @@ class Request:
     tuned: bool = False  # on host: the image may need features that not every processor has
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(NamedTuple):
     """A request with everything that a compiler needs besides the text."""
 
     request: Request
@@ -77,6 +75,13 @@ class Backend(ABC):
     why_not_linked = ""
     #: Kind of a relocatable image for another device than the current one.
     portable_image = "cubin"
+
+    def images(self) -> ModuleType:
+        """Return the module that makes the target's images; it is imported for the first of them.
+
+        A program whose images are all in the cache does not pay for the import.
+        """
+        return hooks.loaded(f"{__package__}.{self.name}_image")
 
     def check_architecture(self, arch: str) -> None:
         """Raise CompileError if `arch` cannot be the name of an architecture of this target."""

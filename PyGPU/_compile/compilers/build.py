@@ -6,7 +6,6 @@ import functools
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from PyGPU._compile.cache import entries, own_files
@@ -86,7 +85,7 @@ def build_for(request: Request, arch: str) -> Entry:
     backend = backend_of(arch)
     is_linked = not backend.why_not_linked and _options.parse(request.options).relocatable
     named = arch if backend.needs_architecture else None
-    return build(replace(request, arch=named, loads=False, relocatable=is_linked), backend)
+    return build(request._replace(arch=named, loads=False, relocatable=is_linked), backend)
 
 
 def compiled(

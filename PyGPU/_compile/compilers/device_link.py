@@ -246,20 +246,24 @@ def nvjitlink(compiler: str, major: int) -> NvJitLink | None:
     return None
 
 
-def linker(compiler: str, major: int, knows_device: bool) -> NvJitLink | DriverLinker:
+def linker(compiler: str, major: int, arch: str, is_known: bool) -> NvJitLink | DriverLinker:
     """Return nvJitLink, or the driver's linker if nvJitLink is missing or older than the device.
 
     Raises
     ------
+    CompileError
+        If nvJitLink is older than the device, and the driver is missing. nvJitLink itself may crash
+        for an architecture that it does not know.
     CompilerMissing
         If both are missing.
     """
     found = nvjitlink(compiler, major)
-    if found is not None and knows_device:
+    if found is not None and is_known:
         return found
     try:
         return DriverLinker()
     except OSError:
         if found is not None:
-            return found  # its error names the unknown device
+            words = ["nvJitLink", f"-arch={arch}"]
+            raise CompileError(f"linking failed: {arch} is newer than nvJitLink", words) from None
         raise CompilerMissing(f"{MISSING}.", ["nvJitLink"]) from None

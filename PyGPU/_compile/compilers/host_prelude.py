@@ -7,13 +7,12 @@ is checked when a compilation fails, and the plain header replaces a damaged one
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 from PyGPU._compile.cache import eviction, files
-from PyGPU._runtime import settings
+from PyGPU._runtime import digests, settings
 
 _HEADER = "PyGPU/host/prelude.h"
 TEXT = f"#include <{_HEADER}>\n"
@@ -25,11 +24,11 @@ _bad: set[Path] = set()  # damaged headers that could not be removed
 
 def _described(nbytes: int, head: bytes) -> list[str]:
     """Return the facts checked at each use: a compiler ignores a file with a wrong head, slowly."""
-    return [str(nbytes), hashlib.sha256(head).hexdigest()]
+    return [str(nbytes), digests.of(head).hex()]
 
 
 def _digest(path: Path) -> str:
-    digest = hashlib.sha256()
+    digest = digests.new()
     try:
         with open(path, "rb") as file:
             while block := file.read(1 << 20):
@@ -101,7 +100,7 @@ def _make(place: Path, precompile: Callable[[Path, Path], bool]) -> bool:
             data = made.read_bytes()
     except OSError:  # the compilation that follows reports the error
         return False
-    described = " ".join([hashlib.sha256(data).hexdigest(), *_described(len(data), data[:_HEAD])])
+    described = " ".join([digests.of(data).hex(), *_described(len(data), data[:_HEAD])])
     # The digest is written last: its presence means that all files are complete.
     kept = files.place(place / "prelude.h.gch", data) and files.place(
         place / "digest", described.encode()

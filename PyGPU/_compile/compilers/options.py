@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from PyGPU._runtime import in_text
 
@@ -48,26 +46,29 @@ _FOR_HEADERS = r"-[DU](?:_|NDEBUG\b|PYGPU_|CUDA_|HIP_)"
 _FAST = {"-use_fast_math", "--use_fast_math", "-ffast-math"}
 
 
-@dataclass
 class Options:
     """The options of a compilation, independent of a compiler's spelling."""
 
-    arch: str | None = None
-    std: str | None = None
-    include_dirs: list[str] = field(default_factory=list)
-    macros: list[str] = field(default_factory=list)  # "-DNAME=1", "-UNAME", in their order
-    pre_includes: list[str] = field(default_factory=list)
-    fast_math: bool = False
-    debug: bool = False  # -G
-    line_info: bool = False
-    optimize: str | None = None  # "0" ... "3"
-    max_registers: int | None = None
-    warnings: bool = True
-    ptxas: list[str] = field(default_factory=list)
-    relocatable: bool = False  # -rdc=true: the image is an input of a linker
-    link_time: bool = False  # -dlto: the linker optimizes
-    processor: tuple[str, ...] = ()  # on host: the compiler's flags for this processor
-    other: list[str] = field(default_factory=list)  # passed to the compiler
+    def __init__(self) -> None:
+        self.arch: str | None = None
+        self.std: str | None = None
+        self.include_dirs: list[str] = []
+        self.macros: list[str] = []  # "-DNAME=1", "-UNAME", in their order
+        self.pre_includes: list[str] = []
+        self.fast_math = False
+        self.debug = False  # -G
+        self.line_info = False
+        self.optimize: str | None = None  # "0" ... "3"
+        self.max_registers: int | None = None
+        self.warnings = True
+        self.ptxas: list[str] = []
+        self.relocatable = False  # -rdc=true: the image is an input of a linker
+        self.link_time = False  # -dlto: the linker optimizes
+        self.processor: tuple[str, ...] = ()  # on host: the compiler's flags for this processor
+        self.other: list[str] = []  # passed to the compiler
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Options) and vars(self) == vars(other)
 
     def is_without_fma(self) -> bool:
         """Report whether products and sums are rounded separately (``-fmad=false``)."""
@@ -116,6 +117,10 @@ def of_environment() -> tuple[list[str], list[str]]:
 
 def _flags_in(name: str) -> list[str]:
     text = os.environ.get(name, "")
+    if not text:
+        return []
+    import shlex  # few programs need it
+
     try:
         return shlex.split(text)
     except ValueError as error:

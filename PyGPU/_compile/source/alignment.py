@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from PyGPU._compile.source.signature import blanked, matching
+from PyGPU._compile.source.comments import blanked
+from PyGPU._compile.source.signature import matching
 
 _WORDS = "__align__|__builtin_align__|__attribute__|__attribute"
 _DIRECTIVE = r"(?m)^[ \t]*#(?:[^\n]*\\\n)*[^\n]*"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from PyGPU._compile.source import signature
+from PyGPU._compile.source import comments
 
 # The kernel's name: an identifier, perhaps with a template's arguments.
 _NAMED = r"([A-Za-z_]\w*)\s*(?:<(?:[^<>;{}]|<[^<>;{}]*>)*>)?\s*$"
@@ -41,7 +41,7 @@ def has_launches(source: str) -> bool:
 
 def hint(source: str, relocatable: bool) -> str:
     """Return advice for a text that does not compile; often nothing."""
-    if re.search(r"\bcudaDeviceSynchronize\b", signature.blanked(source)):
+    if re.search(r"\bcudaDeviceSynchronize\b", comments.blanked(source)):
         return (
             "device code cannot wait for its launches since CUDA 12, which removed "
             "cudaDeviceSynchronize() from it: launch later work into the stream "
@@ -65,7 +65,7 @@ def launches(source: str) -> Iterator[Launch]:
     """Yield the launches of a text in their order."""
     if not re.search(_OPENING, source):
         return
-    blank = signature.blanked(source)
+    blank = comments.blanked(source)
     at = 0
     while opening := re.compile(_OPENING).search(blank, at):
         at, closing = opening.end(), _closing(blank, opening.end())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from PyGPU._compile.source import signature
+from PyGPU._compile.source import comments
 
 _ALIGNMENT = (
     r"(?:(?:__align__|alignas)\s*\([^()]*\)"
@@ -54,7 +54,7 @@ def _declared(text: str) -> tuple[str, list[str]] | None:
 def alignas_first(source: str) -> str:
     """Return the text with ``__shared__ alignas(n) T`` in C++'s order of words."""
     result, last = [], 0
-    for match in re.finditer(_SHARED_ALIGNAS, signature.blanked(source)):
+    for match in re.finditer(_SHARED_ALIGNAS, comments.blanked(source)):
         words = (source[slice(*match.span(group))] for group in (2, 1))
         result += [source[last : match.start()], " ".join(words)]
         last = match.end()
@@ -65,7 +65,7 @@ def in_cpp(source: str) -> str:
     """Return the text with dynamic shared memory declared as C++; no macro could express this."""
     if "__shared__" not in source:
         return source
-    blank = signature.blanked(source)
+    blank = comments.blanked(source)
     result, last, position = [], 0, 0
     stack: list[bool] = []  # for each open brace: whether it is a function's, or inside one
 

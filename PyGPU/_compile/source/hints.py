@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from PyGPU._compile.source import child_launches, headers, inline_ptx, toolkit_headers
+from PyGPU._compile.source import child_launches, inline_ptx, toolkit_headers, wrapping
 
 _FILE = r"[^\n{};]+\.(cu|cuh|cpp|cc|c|h|hpp|ptx|cubin)"
 
@@ -38,6 +38,6 @@ def hint(
     if name:
         return "the source is a file's name, not the text of kernels: pass open(name).read()"
     ptx = "" if understands_ptx else inline_ptx.hint(source, log)
-    c_names = headers.hint(log) if has_c_names else ""
+    c_names = wrapping.hint(log) if has_c_names else ""
     libraries = "" if has_toolkit else toolkit_headers.hint([source])
     return ptx or c_names or libraries or child_launches.hint(source, is_relocatable)

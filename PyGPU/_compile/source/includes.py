@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from PyGPU._compile.source import signature
+from PyGPU._compile.source import comments
 from PyGPU._compile.source.found import Found
 from PyGPU._runtime import encoded
 
@@ -51,7 +51,7 @@ def _references(data: bytes) -> _References:
     is_complete = not any(map(text.__contains__, _ELUSIVE))
     if len(plain) == len(re.findall(_LIKELY, text)) and not any(map(text.__contains__, _UNLIKELY)):
         return _References({one or other for one, other in plain}, set(), is_complete)
-    text = signature.without_comments(text)
+    text = comments.without_comments(text)
     names, macros = set(), set()
     for argument in map(bytes.strip, re.findall(_DIRECTIVE, text) + re.findall(_QUESTION, text)):
         literal, name = re.match(_LITERAL, argument), re.match(_NAME, argument)
@@ -149,7 +149,7 @@ def scan(
         if search.queue or not pending:
             continue
         # Any text may define the macros, including the files that the macros name.
-        cleaned = [signature.without_comments(_spliced(text)) for text in texts]
+        cleaned = [comments.without_comments(_spliced(text)) for text in texts]
         for macro, its_folder in pending:
             values = _values(macro, cleaned)
             is_complete &= values is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import bisect
 import re
 
-from PyGPU._compile.source import signature
+from PyGPU._compile.source import comments
 
 _ASM = r"\b(?:asm|__asm__|__asm)\b\s*(?:(?:volatile|__volatile__|__volatile)\b\s*)?\("
 _TEMPLATE = r'\s*(?:"(?:\\.|[^"\\\n])*"\s*)+'
@@ -27,7 +27,7 @@ def lines(source: str) -> list[int]:
     """Return the numbers of the lines where inline PTX begins."""
     if "asm" not in source:
         return []
-    blank = signature.blanked(source)
+    blank = comments.blanked(source)
     starts = [match.end() for match in re.finditer("\n", source)]
     found = []
     for match in re.finditer(_ASM, blank):

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 
-from PyGPU._compile.source import signature
+from PyGPU._compile.source import comments
 from PyGPU._runtime import include_root
 
 _ASSEMBLY = r"\b(?:asm|__asm|__asm__)\s+(?:volatile|__volatile__|__volatile)\b"
@@ -44,6 +44,6 @@ def is_needed(
         if not os.path.realpath(path).startswith(ours)
     ]
     likely = [text for text in (source, *texts) if "volatile" in text or "__shared__" in text]
-    read = [re.sub(_ASSEMBLY, "", signature.blanked(text)) for text in likely]
+    read = [re.sub(_ASSEMBLY, "", comments.blanked(text)) for text in likely]
     words = (_VOLATILE,) if is_linked else (_VOLATILE, _SHARED)
     return all(any(re.search(one, text) for text in read) for one in words)

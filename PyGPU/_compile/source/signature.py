@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from PyGPU._compile.source import c_names
+from PyGPU._compile.source import c_names, comments
 
 
 class Parameter(NamedTuple):
@@ -49,54 +49,6 @@ _NOISE = (
     r"|typename)\b"
 )
 _WORD_ORDER = {"unsigned": 0, "signed": 0, "long": 1, "short": 1, "char": 2, "int": 3}
-
-
-# Literals are matched because their contents may look like comments; unterminated ones end with
-# their line. Numbers are matched because the separators of their digits look like literals.
-_TOKEN = (
-    r"(?s)//(?:[^\\\n]|\\[ \t\r]*\n|\\)*"
-    r"|/\*.*?(?:\*/|\Z)"
-    r'|R"(?:(?<![A-Za-z0-9_]R")|(?<=\b[uUL]R")|(?<=\bu8R"))([^()\\\s]{0,16})\(.*?(?:\)\1"|\Z)'
-    r'|"(?:\\.|[^"\\\n])*"?'
-    r"|'(?:\\.|[^'\\\n])*'?"
-    r"|(?<![A-Za-z0-9_])[0-9](?:'?[A-Za-z0-9_.])*"
-)
-
-
-def _blank(match: re.Match[str]) -> str:
-    token = match.group()
-    if token[0] == "/":
-        return re.sub(r"[^\n]", " ", token)
-    if token[0].isdigit():
-        return token
-    opening = token.index('"') + 1 if token[0] == "R" else 1
-    closing = token[-1] if len(token) > opening and token[-1] == token[opening - 1] else ""
-    inside = token[opening : len(token) - len(closing)]
-    return token[:opening] + re.sub(r"[^\n]", " ", inside) + closing
-
-
-def blanked(text: str) -> str:
-    """Return the text with spaces for comments and the contents of literals; indices are kept."""
-    return re.sub(_TOKEN, _blank, text)
-
-
-def spaces(match: re.Match[str]) -> str:
-    """Return as many spaces as a match has characters; line breaks are kept."""
-    return re.sub(r"[^\n]", " ", match.group())
-
-
-def without_directives(text: str) -> str:
-    """Return a text without comments, with spaces for its directives; indices are kept."""
-    return re.sub(r"(?m)^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", spaces, text)
-
-
-def without_comments(text: bytes) -> bytes:
-    """Return the text with a space for each comment."""
-
-    def spaced(match: re.Match[bytes]) -> bytes:
-        return b" " if match.group().startswith(b"/") else match.group()
-
-    return re.sub(_TOKEN.encode(), spaced, text)
 
 
 def matching(text: str, start: int, opening: str = "(", closing: str = ")") -> int:
@@ -231,7 +183,7 @@ _FIELD = r"(?s)(.*?[\w>*]\s*?)(\b\w+\s*(?:\[\s*\d+\s*\]\s*)*)"
 def _structures(text: str, types: Mapping[str, set[str]]) -> dict[str, set[str]]:
     """Return {name: "structure<bytes,alignment>"} of the structures with fields of known types."""
     found: dict[str, set[str]] = {}
-    code = without_directives(text)
+    code = comments.without_directives(text)
     for match in re.finditer(_STRUCTURE, code):
         end = matching(code, match.end() - 1, "{", "}")
         before = re.split(r"[;{}]", code[: match.start()])[-1]
@@ -322,7 +274,7 @@ _CLASS = r"\b(struct|class|union)\s+(?:\w+\s+)?(\w+)\s*(?:\bfinal\s*)?(?::(?!:)[
 
 def scopes(text: str) -> list[Scope]:
     """Return the scopes of a text without comments, the outer ones first."""
-    text = without_directives(text)
+    text = comments.without_directives(text)
     found: list[Scope] = []
     inside: list[Scope] = []
     last = 0
@@ -375,7 +327,7 @@ def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
     list of Kernel
         Kernels made by a macro with arguments are missing. Kernels under conditions are included.
     """
-    text = blanked(source)
+    text = comments.blanked(source)
     around, types = scopes(text), _aliases(text, macros)
     structures = _structures(text, types)
     pointees = {**structures, **types}

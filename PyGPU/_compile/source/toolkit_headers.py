@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from PyGPU._compile.source import signature
+from PyGPU._compile.source import comments
 
 # Thrust and CUB call each other and compiler built-ins of nvcc. The others have no source.
 _LIBRARIES = {
@@ -41,9 +41,7 @@ def hint(texts: Iterable[str]) -> str:
     """
     found: dict[str, str] = {}
     for text in texts:
-        for header in re.findall(
-            _INCLUDE, re.sub(r"/\*.*?\*/", signature.spaces, text, flags=re.S)
-        ):
+        for header in re.findall(_INCLUDE, re.sub(r"/\*.*?\*/", comments.spaces, text, flags=re.S)):
             name = library_of(header)
             if name:
                 found.setdefault(name, header)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from PyGPU._compile.source import signature
+from PyGPU._compile.source import comments, signature
 
 
 class Variable(NamedTuple):
@@ -118,7 +118,7 @@ def _access(members: str, access: str) -> str:
 def _declared(pattern: str, source: str) -> list[Variable]:
     """Return the variables in the declarations with a keyword, in the order of the text."""
     text = re.sub(
-        _ATTRIBUTE, signature.spaces, signature.without_directives(signature.blanked(source))
+        _ATTRIBUTE, comments.spaces, comments.without_directives(comments.blanked(source))
     )
     scopes = signature.scopes(text)
     found: dict[str, Variable] = {}
@@ -145,7 +145,7 @@ def variables(source: str) -> list[Variable]:
 
 def references(source: str) -> list[Variable]:
     """Return the texture and surface references of a text, which are variables of its module."""
-    # headers.with_visible_references removes the same word for the compiler.
+    # wrapping.with_visible_references removes the same word for the compiler.
     return _declared(_REFERENCE, re.sub(r"\bstatic\b", "", source))
 
 
