@@ -58,5 +58,5 @@ class Host(Backend):
         return cached(
             host_compiler.identity(),
             host_compiler.linking(),
-            lambda _: Entry(*self.images().link(objects), {}),
+            lambda _: self.images().link(objects),
         )

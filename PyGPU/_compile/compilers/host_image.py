@@ -284,7 +284,7 @@ def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
         return Entry(data, log.strip(), names, reported, left)
 
 
-def link(inputs: Sequence[tuple[str, bytes]]) -> tuple[bytes, str]:
+def link(inputs: Sequence[tuple[str, bytes]]) -> Entry:
     """Link relocatable objects and archives to a shared library.
 
     Parameters
@@ -294,7 +294,7 @@ def link(inputs: Sequence[tuple[str, bytes]]) -> tuple[bytes, str]:
 
     Returns
     -------
-    (bytes, str)
+    Entry
         The image, and the linker's log.
     """
     with files.scratch() as scratch:
@@ -327,4 +327,4 @@ def link(inputs: Sequence[tuple[str, bytes]]) -> tuple[bytes, str]:
         except CompileError as error:
             log = host_link.named(error.stderr or "", given)
             raise CompileError("linking failed", error.command_line, stderr=log) from None
-        return image.read_bytes(), host_link.named(log, given).strip()
+        return Entry(image.read_bytes(), host_link.named(log, given).strip(), {})
