@@ -2,7 +2,6 @@
 
 from PyGPU._driver import enums, memory
 from PyGPU._driver.device import Device
-from PyGPU._driver.device_attributes import device_attribute
 from PyGPU._driver.module import Function, Module
 from PyGPU._driver.program import Program
 from PyGPU._driver.source_module import SourceModule
@@ -15,7 +14,6 @@ __all__ = [
     "Module",
     "Program",
     "SourceModule",
-    "device_attribute",
     "enums",
     "memory",
 ]

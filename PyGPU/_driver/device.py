@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from PyGPU._driver import enums
 from PyGPU._driver.context import KEY, Context, enter
-from PyGPU._driver.device_attributes import device_attribute
 from PyGPU._runtime import core, errors, integer, settings, state, warn
 
 if TYPE_CHECKING:
@@ -126,7 +125,7 @@ def have_gl_ext() -> bool:
 def _attribute_number(attr: Int | str) -> int:
     """Convert a device attribute, or its name in upper or lower case, to its number."""
     if isinstance(attr, str):
-        found = device_attribute.names.get(attr.upper())
+        found = enums.device_attribute.names.get(attr.upper())
         if found is None:
             raise errors.LogicError(
                 f"Device.get_attribute failed: attr={attr!r}: expected the name of a "
@@ -258,11 +257,11 @@ class Device:
             core.cudaDeviceGetAttribute(number, self._ordinal),
             f"Device.get_attribute({attr!r})",
         )
-        if number == device_attribute.COMPUTE_MODE:
+        if number == enums.device_attribute.COMPUTE_MODE:
             return enums.compute_mode.values.get(value, value)
         return value
 
-    def get_attributes(self) -> dict[device_attribute, int]:
+    def get_attributes(self) -> dict[enums.device_attribute, int]:
         """Return the values of all attributes that the device supports.
 
         Returns
@@ -271,7 +270,7 @@ class Device:
             Values (int) by ``device_attribute``.
         """
         found = {}
-        for attribute in device_attribute:
+        for attribute in enums.device_attribute:
             try:
                 found[attribute] = self.get_attribute(attribute)
             except errors.Error as error:
@@ -280,7 +279,7 @@ class Device:
         return found
 
     def __getattr__(self, name: str) -> int:
-        attribute = device_attribute.names.get(name.upper())
+        attribute = enums.device_attribute.names.get(name.upper())
         if attribute is None or name.startswith("_"):
             raise AttributeError(f"a Device has no attribute {name!r}")
         return self.get_attribute(attribute)

@@ -1,6 +1,6 @@
 """Attributes that a program can ask of a device: PyCUDA's names, CUDA's numbers."""
 
-from PyGPU._driver.enums import _Enumeration, _listed
+from PyGPU._driver.enumeration import _Enumeration, _listed
 
 __all__ = ["device_attribute"]
 

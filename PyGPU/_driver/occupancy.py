@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from PyGPU._driver import enums
 from PyGPU._driver.context import Context
 from PyGPU._driver.device import Device
-from PyGPU._driver.device_attributes import device_attribute
 from PyGPU._runtime import state
 
 
@@ -32,7 +32,7 @@ class DeviceData:
         if dev is None:
             current = Context.get_current()
             dev = current.device if current else Device(state.current_device())
-        attribute = device_attribute
+        attribute = enums.device_attribute
         get = dev.get_attribute
         self.max_threads = get(attribute.MAX_THREADS_PER_BLOCK)
         self.warp_size = get(attribute.WARP_SIZE)

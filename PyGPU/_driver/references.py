@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Union
 import numpy as np
 
 from PyGPU._driver import arrays, enums
-from PyGPU._driver.device_attributes import device_attribute
 from PyGPU._driver.reference_declarations import CUBES, NAMES, Declared
 from PyGPU._driver.strided_copies import array_in, non_negative
 from PyGPU._driver.textures import SurfaceObject, TextureObject, alignment_of, member
@@ -112,7 +111,7 @@ class TextureReference:
             Offset of `devptr` in the texture, in bytes.
         """
         address = device_address(devptr, "devptr")
-        offset = address % alignment_of(device_attribute.TEXTURE_ALIGNMENT)
+        offset = address % alignment_of(enums.device_attribute.TEXTURE_ALIGNMENT)
         if offset and not allow_offset:
             raise errors.LogicError(
                 f"TextureReference.set_address failed: devptr={address:#x}: the offset in the "

@@ -9,7 +9,6 @@ import numpy as np
 
 from PyGPU._driver import enums
 from PyGPU._driver.arrays import channel_format, dtype_to_array_format
-from PyGPU._driver.device_attributes import device_attribute
 from PyGPU._driver.strided_copies import array_in
 from PyGPU._runtime import core, device_address, errors, state
 
@@ -240,20 +239,20 @@ def alignment_of(attribute: Int) -> int:
 def _check_memory(address: int, channels: tuple[int, int, int], extent: Block) -> None:
     """Check address and pitch here, as the runtime only reports an invalid argument."""
     width, height, pitch = extent
-    alignment = alignment_of(device_attribute.TEXTURE_ALIGNMENT)
+    alignment = alignment_of(enums.device_attribute.TEXTURE_ALIGNMENT)
     if address % alignment:
         raise errors.LogicError(
             f"source: address {address:#x}: expected a multiple of {alignment} "
-            "(device_attribute.TEXTURE_ALIGNMENT)"
+            "(enums.device_attribute.TEXTURE_ALIGNMENT)"
         )
     if not height:
         return
     row_bytes = width * channels[0] // 8 * channels[1]
-    alignment = alignment_of(device_attribute.TEXTURE_PITCH_ALIGNMENT)
+    alignment = alignment_of(enums.device_attribute.TEXTURE_PITCH_ALIGNMENT)
     if pitch < row_bytes:
         raise errors.LogicError(f"pitch={pitch}: expected at least the {row_bytes} bytes of a row")
     if pitch % alignment:
         raise errors.LogicError(
             f"pitch={pitch}: expected a multiple of {alignment} "
-            "(device_attribute.TEXTURE_PITCH_ALIGNMENT)"
+            "(enums.device_attribute.TEXTURE_PITCH_ALIGNMENT)"
         )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU._driver import Device, Function, SourceModule, device_attribute, memory
+from PyGPU._driver import Device, Function, SourceModule, enums, memory
 from PyGPU._random import curand
 from PyGPU._random import text as _random_text
 from PyGPU._random.generators import Fill, Generator, count_of, seeds_of, vector
@@ -169,7 +169,7 @@ class States(Generator):
         offset = count_of("offset", offset)
         self.backend, self.module, self.generators = _compiled(self._name, self._skips)
         device = Device(_driver_state.current_device())
-        self.block_count = device.get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
+        self.block_count = device.get_attribute(enums.device_attribute.MULTIPROCESSOR_COUNT)
         self.generators_per_block = min(
             function.max_threads_per_block for function in self.generators.values()
         )

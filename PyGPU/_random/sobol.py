@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU._driver import Device, Function, SourceModule, device_attribute
+from PyGPU._driver import Device, Function, SourceModule, enums
 from PyGPU._random import curand
 from PyGPU._random import text as _random_text
 from PyGPU._random.generators import Fill, Generator, count_of, vector
@@ -145,7 +145,7 @@ def _arguments(parameters: str) -> str:
 def _default_counts() -> tuple[int, int]:
     """Return (blocks, sequences per block) that keep the device busy without repeated sequences."""
     device = Device(_driver_state.current_device())
-    blocks = device.get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
+    blocks = device.get_attribute(enums.device_attribute.MULTIPROCESSOR_COUNT)
     return blocks, max(1, min(_BLOCK, curand.DIMENSIONS // blocks))
 
 

@@ -1,0 +1,37 @@
+# ruff: noqa: F403
+"""For type checkers: the names of PyGPU.driver, many of which driver.py imports at first use."""
+
+from PyGPU._driver.aligned_arrays import *
+from PyGPU._driver.argument_handlers import *
+from PyGPU._driver.array_copies import *
+from PyGPU._driver.arrays import *
+from PyGPU._driver.bitlog import bitlog2 as bitlog2
+from PyGPU._driver.box_copies import *
+from PyGPU._driver.context import *
+from PyGPU._driver.copies import *
+from PyGPU._driver.device import *
+from PyGPU._driver.enums import *
+from PyGPU._driver.fills import *
+from PyGPU._driver.graph import *
+from PyGPU._driver.host_arrays import *
+from PyGPU._driver.host_memory import *
+from PyGPU._driver.images import *
+from PyGPU._driver.linker import *
+from PyGPU._driver.memory import *
+from PyGPU._driver.module import *
+from PyGPU._driver.page_locked_pool import *
+from PyGPU._driver.peer_copies import *
+from PyGPU._driver.pools import *
+from PyGPU._driver.references import *
+from PyGPU._driver.stream import *
+from PyGPU._driver.textures import *
+from PyGPU._runtime.state import set_debugging as set_debugging
+from PyGPU.errors import ArgumentError as ArgumentError
+from PyGPU.errors import CompileError as CompileError
+from PyGPU.errors import Error as Error
+from PyGPU.errors import LaunchError as LaunchError
+from PyGPU.errors import LogicError as LogicError
+from PyGPU.errors import MemoryError as MemoryError
+from PyGPU.errors import RuntimeError as RuntimeError
+
+CUDA_DEBUGGING: bool
