@@ -76,9 +76,10 @@ def mounted(options, folder):
 
 
 def read_only(folder):
-    """The words of a shell that make a folder read-only, for ``before``. Its files stay visible.
+    """The words of a shell that make a folder read-only, for ``before``. Its files stay visible,
+    also those of file systems that are mounted in it.
 
     The test is skipped where this user may not mount.
     """
     _require_mounts()
-    return f"mount --bind {folder} {folder}; mount -o remount,ro,bind {folder};"
+    return f"mount --rbind {folder} {folder}; mount -o remount,ro,bind {folder};"
