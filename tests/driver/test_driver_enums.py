@@ -76,7 +76,7 @@ def test_constants(name):
 
 
 def test_this_table_leaves_no_enumeration_out():
-    found = {name for name, value in vars(drv).items() if isinstance(value, enum.EnumMeta)}
+    found = {name for name in dir(drv) if isinstance(getattr(drv, name), enum.EnumMeta)}
     assert found == set(ENUMERATIONS)
     assert len(drv.device_attribute.values) == 102
 
@@ -152,3 +152,25 @@ def test_numbers_of_the_runtime_are_cudas(tmp_path):
 def test_a_wrong_number_is_noticed(tmp_path):
     log = compiled(HEADERS + 'static_assert(int(CU_LIMIT_STACK_SIZE) == 1, "");', tmp_path)
     assert "static assertion failed" in log
+
+
+def test_what_is_imported_at_first_use(python):
+    """Few programs use it, and to import all of it would take a third of the driver API's time."""
+    python("""
+import pickle, sys
+import PyGPU.driver as drv
+
+late = {f"PyGPU._driver.{one}" for one in ("late_enums", "device_attributes", "textures", "linker")}
+assert not late & {*sys.modules}
+assert {"Array", "address_mode", "device_attribute"} <= {*dir(drv)} & {*drv.__all__}
+assert pickle.loads(pickle.dumps(drv.address_mode.CLAMP)) is drv.address_mode.CLAMP
+assert vars(drv)["address_mode"] is drv.address_mode
+from PyGPU.driver import *
+assert late <= {*sys.modules} and Linker is drv.Linker and device_attribute.WARP_SIZE == 10
+try:
+    drv.Linkers
+except AttributeError as error:
+    assert "PyGPU.driver" in str(error) and "'Linkers'" in str(error)
+else:
+    raise AssertionError
+""")
