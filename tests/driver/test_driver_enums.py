@@ -155,7 +155,7 @@ def test_a_wrong_number_is_noticed(tmp_path):
 
 
 def test_what_is_imported_at_first_use(python):
-    """Few programs use it, and to import all of it would take a third of the driver API's time."""
+    """Programs that do not use it do not wait for it."""
     python("""
 import pickle, sys
 import PyGPU.driver as drv
