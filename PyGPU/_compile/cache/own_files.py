@@ -30,7 +30,7 @@ def _states() -> Iterator[tuple[str, str, int, int]]:
 
 def _digest(folder: Path | None) -> bytes:
     states = sorted(_states())
-    name = entries.key("own files", *map(str, states))
+    name = entries.key("own files", repr(states))
     kept = entries.load(folder, name)
     if kept is not None:
         return kept.image

@@ -130,10 +130,12 @@ def _major(folder: str) -> str | None:
     """Return the major version of CUDA whose headers a folder has, or None."""
     try:
         with open(os.path.join(folder, "cuda.h"), errors="replace") as file:
-            version = re.search(r"#\s*define\s+CUDA_VERSION\s+(\d+)\d{3}", file.read())
+            for line in file:  # the file has a megabyte, and the line is near its start
+                if version := re.match(r"\s*#\s*define\s+CUDA_VERSION\s+(\d+)\d{3}", line):
+                    return version[1]
     except OSError:
-        return None
-    return version[1] if version else None
+        pass
+    return None
 
 
 def headers(prefix: str, path: str) -> list[str]:
