@@ -58,7 +58,7 @@ DEFERRED = {
     }.items()
     for name in names.split()
 }
-DEFERRED.update(dict.fromkeys(enums.DEFERRED, "PyGPU._driver.enums"))
+DEFERRED.update(dict.fromkeys(enums._DEFERRED, "PyGPU._driver.enums"))
 
 
 def __getattr__(name):

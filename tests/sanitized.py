@@ -60,7 +60,7 @@ def build(tool, folder):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
     flags = " ".join([*FLAGS[tool], "-fno-omit-frame-pointer", "-Wno-maybe-uninitialized", "-g"])
-    names = ("CFLAGS", "CXXFLAGS", "LDFLAGS")  # setuptools 76 and later compile C++ by the second
+    names = ("CFLAGS", "CXXFLAGS", "LDFLAGS")  # newer setuptools compile C++ by the second
     environment = {**os.environ, **dict.fromkeys(names, flags), "PYBIND_GPU_TARGET": "host"}
     command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
     subprocess.run(command, cwd=folder, env=environment, check=True)

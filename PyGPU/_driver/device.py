@@ -279,8 +279,9 @@ class Device:
         return found
 
     def __getattr__(self, name: str) -> int:
-        attribute = enums.device_attribute.names.get(name.upper())
-        if attribute is None or name.startswith("_"):
+        is_special = name.startswith("_")
+        attribute = None if is_special else enums.device_attribute.names.get(name.upper())
+        if attribute is None:
             raise AttributeError(f"a Device has no attribute {name!r}")
         return self.get_attribute(attribute)
 

@@ -1,4 +1,4 @@
-"""What the driver API's enumerations and namespaces of constants have in common."""
+"""Base classes of the driver API's enumerations and namespaces of constants."""
 
 from __future__ import annotations
 

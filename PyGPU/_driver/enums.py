@@ -17,7 +17,7 @@ TRSF_SRGB = 16
 TR_DEFAULT = -1
 
 #: Enumerations that are imported at their first use.
-DEFERRED = (
+_DEFERRED = (
     "address_mode",
     "array_cubemap_face",
     "array_format",
@@ -39,15 +39,9 @@ DEFERRED = (
     "shared_config",
 )
 
-TRSA_OVERRIDE_FORMAT = 1
-TRSF_READ_AS_INTEGER = 1
-TRSF_NORMALIZED_COORDINATES = 2
-TRSF_SRGB = 16
-TR_DEFAULT = -1
-
 
 def __getattr__(name: str) -> object:
-    if name not in DEFERRED:
+    if name not in _DEFERRED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = "device_attributes" if name == "device_attribute" else "late_enums"
     found = globals()[name] = getattr(hooks.loaded(f"PyGPU._driver.{module}"), name)

@@ -7,9 +7,9 @@ from PyGPU._driver.enumeration import _Enumeration as _Enumeration
 from PyGPU._driver.enumeration import _listed as _listed
 from PyGPU._driver.late_enums import *
 
-DEFERRED: tuple[str, ...]
 TRSA_OVERRIDE_FORMAT: int
 TRSF_READ_AS_INTEGER: int
 TRSF_NORMALIZED_COORDINATES: int
 TRSF_SRGB: int
 TR_DEFAULT: int
+_DEFERRED: tuple[str, ...]

@@ -52,7 +52,8 @@ def request_of(
         raise TypeError(f"options: expected a list of str, got {words!r}")
     if isinstance(include_dirs, (str, bytes, os.PathLike)):
         raise TypeError(f"include_dirs: expected a list of folders, got {include_dirs!r}")
-    if isinstance(expressions, (str, bytes)):
+    expressions = expressions if isinstance(expressions, (str, bytes)) else tuple(expressions)
+    if not (isinstance(expressions, tuple) and all(isinstance(one, str) for one in expressions)):
         raise TypeError(f"name_expressions: expected a list of str, got {expressions!r}")
     if not isinstance(arch, (str, type(None))):
         raise TypeError(f"arch: expected a str such as 'sm_90', got {arch!r}")
@@ -66,7 +67,7 @@ def request_of(
         arch=_compile.options.parse(after).arch or arch,
         include_dirs=tuple(os.fspath(folder) for folder in include_dirs or ()),
         extern_c=not no_extern_c,
-        expressions=tuple(expressions),
+        expressions=tuple(map(str.__str__, expressions)),  # also from subclasses of str
         want=want,
         cache_dir=cached_where(cache_dir),
         loads=True,

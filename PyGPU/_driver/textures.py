@@ -243,7 +243,7 @@ def _check_memory(address: int, channels: tuple[int, int, int], extent: Block) -
     if address % alignment:
         raise errors.LogicError(
             f"source: address {address:#x}: expected a multiple of {alignment} "
-            "(enums.device_attribute.TEXTURE_ALIGNMENT)"
+            "(device_attribute.TEXTURE_ALIGNMENT)"
         )
     if not height:
         return
@@ -254,5 +254,5 @@ def _check_memory(address: int, channels: tuple[int, int, int], extent: Block) -
     if pitch % alignment:
         raise errors.LogicError(
             f"pitch={pitch}: expected a multiple of {alignment} "
-            "(enums.device_attribute.TEXTURE_PITCH_ALIGNMENT)"
+            "(device_attribute.TEXTURE_PITCH_ALIGNMENT)"
         )

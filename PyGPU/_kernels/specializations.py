@@ -1,6 +1,6 @@
 """The kernels behind GPUArray's operators and functions, which C++ requests by their keys.
 
-Those of reductions are in reduction_specializations.py, which few programs need at their start.
+reduction_specializations.py has those of reductions, which other programs need not import.
 """
 
 from __future__ import annotations

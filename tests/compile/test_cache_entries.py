@@ -1,11 +1,14 @@
 """Entries of the cache of compiled kernels: keys, damage, and where they are kept."""
 
+import hashlib
+import marshal
 import os
 import pwd
 
 import pytest
 
 from PyGPU._compile.cache import dependencies, entries
+from PyGPU._runtime import digests
 
 pytestmark = pytest.mark.no_device
 
@@ -34,6 +37,12 @@ def test_keys():
     assert entries.key("x").isalnum()
 
 
+def signed(facts):
+    """The bytes of an entry "abcd" with other facts and a right digest."""
+    data = len(facts).to_bytes(8, "little") + facts + b"image"
+    return digests.of(b"abcd" + data) + data
+
+
 DAMAGE = {
     "empty": lambda data: b"",
     "short": lambda data: data[:5],
@@ -42,11 +51,12 @@ DAMAGE = {
     "longer": lambda data: data + b"!",
     "last byte": lambda data: data[:-1] + bytes([data[-1] ^ 1]),
     "no length": lambda data: b"\xff" * 8 + data[8:],
-    "no json": lambda data: data[:8] + b"[" * 50 + data[58:],
-    "deep json": lambda data: (100_000).to_bytes(8, "little") + b"[" * 100_000,
-    "a list": lambda data: (2).to_bytes(8, "little") + b"[]",
-    "a number": lambda data: (1).to_bytes(8, "little") + b"5",
-    "no names": lambda data: (2).to_bytes(8, "little") + b"{}",
+    "no facts": lambda data: signed(b""),
+    "unreadable facts": lambda data: signed(b"xyz"),
+    "a list": lambda data: signed(marshal.dumps([])),
+    "a number": lambda data: signed(marshal.dumps(5)),
+    "no names": lambda data: signed(marshal.dumps({})),
+    "numbers for names": lambda data: signed(marshal.dumps({1: 2})),
     "zeros": lambda data: bytes(len(data)),
 }
 
@@ -120,3 +130,29 @@ def test_where_entries_are_kept(monkeypatch, tmp_path):
         with monkeypatch.context() as patch:
             patch.setenv(name, "1")
             assert entries.directory(None) is None and entries.directory(tmp_path) is None
+
+
+class Word(str):
+    """Of this class marshal makes nothing."""
+
+
+def test_an_entry_that_cannot_be_written_is_left_out(tmp_path):
+    entries.store(tmp_path, "abcd", ENTRY._replace(names={Word("f<int>"): "_Z1fIiEvv"}))
+    assert not files(tmp_path)
+
+
+def test_digests():
+    assert digests.of(b"ab") == digests.new(b"a" + b"b").digest() != digests.of(b"a")
+    started = digests.new(b"a")
+    started.update(b"b")
+    assert started.digest() == digests.of(b"ab") and len(digests.of(b"")) == digests.NBYTES
+
+
+@pytest.mark.parametrize("way", ["", "import sys; sys.modules['_blake2'] = None"])
+def test_digests_of_a_python_without_blake2(python, way):
+    """So is Python in FIPS mode."""
+    found = python(
+        f"{way}\nfrom PyGPU._runtime import digests; print(digests.of(b'x').hex())"
+    ).stdout
+    made = hashlib.sha256(b"x") if way else hashlib.blake2b(b"x", digest_size=32)
+    assert found.strip() == made.hexdigest()

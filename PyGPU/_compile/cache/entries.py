@@ -18,7 +18,7 @@ from PyGPU._runtime import digests, encoded, settings
 if TYPE_CHECKING:
     from PyGPU._types import CacheDir
 
-_FORMAT = 4  # of an entry; old entries are ignored after a new number
+_FORMAT = 5  # of an entry; old entries are ignored after a new number
 _MARSHAL = 2  # version of the facts in an entry, which all Pythons read
 
 
@@ -86,7 +86,10 @@ def store(folder: Path | None, name: str, entry: Entry) -> None:
     fields = {**entry._asdict(), "system_files": dict(entry.system_files)}
     fields["parameters"] = {name: [*map(tuple, of)] for name, of in entry.parameters.items()}
     del fields["image"]
-    head = marshal.dumps(fields, _MARSHAL)
+    try:
+        head = marshal.dumps(fields, _MARSHAL)
+    except ValueError:  # a str of another class
+        return
     data = len(head).to_bytes(8, "little") + head + entry.image
     data = digests.of(name.encode() + data) + data
     below = folder / name[:2]

@@ -247,13 +247,13 @@ def nvjitlink(compiler: str, major: int) -> NvJitLink | None:
 
 
 def linker(compiler: str, major: int, arch: str, is_known: bool) -> NvJitLink | DriverLinker:
-    """Return nvJitLink, or the driver's linker if nvJitLink is missing or older than the device.
+    """Return nvJitLink, or the driver's linker if nvJitLink is missing or does not know the device.
 
     Raises
     ------
     CompileError
-        If nvJitLink is older than the device, and the driver is missing. nvJitLink itself may crash
-        for an architecture that it does not know.
+        If nvJitLink does not know the architecture, and the driver is missing. nvJitLink itself may
+        crash then.
     CompilerMissing
         If both are missing.
     """
@@ -265,5 +265,7 @@ def linker(compiler: str, major: int, arch: str, is_known: bool) -> NvJitLink | 
     except OSError:
         if found is not None:
             words = ["nvJitLink", f"-arch={arch}"]
-            raise CompileError(f"linking failed: {arch} is newer than nvJitLink", words) from None
+            raise CompileError(
+                f"linking failed: this toolkit does not know {arch}", words
+            ) from None
         raise CompilerMissing(f"{MISSING}.", ["nvJitLink"]) from None

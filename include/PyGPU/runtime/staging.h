@@ -30,8 +30,8 @@ StagingPlan plan_staging(const Ring& ring, std::size_t nbytes, bool up, unsigned
 // its own stream, after the work that the null stream waits for; work that other threads enqueue
 // meanwhile may run between them. `moved` is called in this thread after runs that it copied, with
 // the bytes that all threads have copied; its exceptions are rethrown after all lanes have stopped.
-// Returns false, without a copy, if another thread uses the ring; a transfer of at least 16 MB
-// first waits for its turn for a second.
+// Returns false, without a copy, if another thread uses the ring. A transfer of at least 16 MB
+// waits for the ring, at most a second.
 bool stage(Ring& ring, const StagedTransfer& transfer, const StagingPlan& plan,
            const std::function<void(std::size_t moved)>& moved, Status& status);
 

@@ -35,7 +35,7 @@ unsigned quota() {
 }  // namespace
 
 unsigned usable_cores() {
-  const cpu_set_t set = affinity();  // empty where the computer has more cores than it can name
+  const cpu_set_t set = affinity();  // empty if the computer has more cores than a cpu_set_t
   const long counted = CPU_COUNT(&set) ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
   const unsigned allowed = unsigned(std::max(counted, 1L)), limit = quota();
   return limit ? std::min(limit, allowed) : allowed;

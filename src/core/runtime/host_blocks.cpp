@@ -200,7 +200,7 @@ void give(void* block) {
   try {
     if (now.nbytes > all.limit || !is_swept(all)) return unmap(now);
     all.kept.push_back(now);
-  } catch (const std::bad_alloc&) {  // no memory for what keeps it
+  } catch (const std::bad_alloc&) {  // no memory for the list
     return unmap(now);
   }
   ASAN_POISON_MEMORY_REGION(block, now.nbytes);

@@ -244,8 +244,10 @@ class Ring {
     std::unique_lock<std::timed_mutex> turn(turn_, std::defer_lock);
     if (transfer.nbytes < waits_for_turn) {
       if (!turn.try_lock()) return false;
-    } else if (!turn.try_lock_until(std::chrono::system_clock::now() + longest_wait)) {
-      return false;  // by the system's clock: waits by the other clock need glibc 2.30
+    } else {
+      // Not by steady_clock, whose waits need glibc 2.30.
+      const auto end = std::chrono::system_clock::now() + longest_wait;
+      if (!turn.try_lock_until(end)) return false;
     }
     const RelaxedCaptureMode relaxed = relax_capture_mode();
     Job job{transfer, plan};

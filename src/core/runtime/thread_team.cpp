@@ -57,9 +57,9 @@ void ThreadTeam::live(unsigned number, Member& self, std::uint64_t seen) {
       self.wakes.wait(hold, called);
       self.sleeps = false;
     }
-    if (ends_) return;
     seen = self.turn;
-    ++inside_;  // before `work_` is read: finish() waits for whoever may have read it
+    if (ends_) return;  // stored before the last turn, so whoever has seen that finds it
+    ++inside_;          // before `work_` is read: finish() waits for whoever may have read it
     if (const Work* const work = work_) {
       // A late thread may begin a run before run() has called it: that call is then seen, too.
       seen = turn_;

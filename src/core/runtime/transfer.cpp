@@ -1,6 +1,8 @@
 // Copies of bytes between host and device. See transfer.h.
 #include "PyGPU/runtime/transfer.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -56,6 +58,11 @@ struct Settings {
     return settings;
   }
 };
+
+// A forked child must not find the lock held.
+[[maybe_unused]] const int lock_is_kept_over_forks =
+    pthread_atfork([] { Settings::get().lock.lock(); }, [] { Settings::get().lock.unlock(); },
+                   [] { Settings::get().lock.unlock(); });
 
 // Return the type of the memory at an address; memory that the runtime does not know is
 // unregistered.
@@ -264,7 +271,8 @@ Status transfer_rows(void* device, std::size_t device_pitch, void* host, std::si
       .run_pitched();
 }
 
-// After a download of at least one byte, which waited for the device.
+// Record that the null stream is idle. Call this after a download of at least one byte, which waits
+// for that.
 Status with_idle_recorded(const Status& downloaded) {
   if (!downloaded.failed()) record_current_idle(true);
   return downloaded;
@@ -279,9 +287,6 @@ TransferSettings transfer_settings() {
 }
 
 void set_transfer_settings(const TransferSettings& wanted) {
-  // A forked child makes no transfers. It has copies of the locks, which may be held, and of the
-  // rings, whose threads it does not have.
-  if (forked()) return;
   Settings& settings = Settings::get();
   {
     const std::lock_guard<std::mutex> hold(settings.lock);
@@ -290,7 +295,9 @@ void set_transfer_settings(const TransferSettings& wanted) {
     settings.short_down = settings.short_below(false);
     settings.is_on = wanted.threshold != never;
   }
-  release_other_rings(wanted);
+  // A forked child has copies of the rings but not of their threads, for which the end of a ring
+  // waits. It makes no transfers.
+  if (!forked()) release_other_rings(wanted);
 }
 
 Status upload(void* device, const void* host, std::size_t nbytes) {
