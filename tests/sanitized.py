@@ -36,7 +36,7 @@ PREFIX = {"address": [], "thread": ["setarch", platform.machine(), "-R"]}
 # The dynamic linker has a lock of its own, which the tool does not see.
 NO_RACES = "race:_dl_close_worker\n"
 
-# What the tools themselves stand in the way of.
+# Tests that the tools themselves prevent.
 LEFT_OUT = [
     # PYGPU_HOST_STRICT's own checks have the names of AddressSanitizer's functions.
     "tests/arrays/test_dlpack_import.py::test_strict_kernels_reach_no_further_than_lent",

@@ -56,7 +56,7 @@ def is_of_the_seam(path):
     )
 
 
-# What asks whether a device's compiler is at work at all, and not which.
+# A condition on whether any device's compiler is at work.
 ANY_DEVICE = "#if !defined(__device__) && !defined(__CUDACC__) && !defined(__HIP__)"
 
 
@@ -84,8 +84,8 @@ def test_python_is_known_to_the_bindings_alone(path):
 def test_pybind11_is_used_by_its_public_face(path):
     text = without_comments(path)
     assert not re.search(r"\b(py|pybind11)::detail\b", text)
-    # What needs its registry of classes: bodies that one file alone has, and a compiler that has
-    # made them part of their callers there leaves none to others.
+    # These use pybind11's registry of classes, whose functions one file defines; a compiler may
+    # inline them there, and then other files lack them.
     if path.name != "pybind11.cpp":
         assert not re.search(r"\bgil_(scoped|safe)\w*|\bpy::(class_|enum_|cpp_function)\b", text)
 

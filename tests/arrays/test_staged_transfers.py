@@ -84,7 +84,7 @@ def test_set_and_get_between_any_two_layouts(shape, dtype, given_settings, data)
 @examples(60)
 @given(large, settings(), st.data())
 def test_what_lies_between_the_elements_stays(x, given_settings, data):
-    """Of views on the device and of parts of the host's memory."""
+    """Views on the device, and parts of host memory."""
     steps = tuple(
         data.draw(st.sampled_from([slice(None), slice(1, None, 2), slice(None, 0, -3)]))
         for _ in x.shape
@@ -249,7 +249,7 @@ def test_no_whole_copy_of_strided_memory():
 
 
 def test_streams():
-    """What is gathered is complete when the call returns; what is not is in the stream's order."""
+    """A gathered copy is complete when the call returns; another one is in the stream's order."""
     stream = drv.Stream()
     x = np.arange(6000.0).reshape(60, 100)
     with small_pieces():

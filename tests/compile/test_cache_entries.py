@@ -81,7 +81,7 @@ def test_one_wrong_bit_anywhere_is_noticed(tmp_path):
 
 
 def test_an_entry_under_another_name_is_none(tmp_path):
-    """Who can only rename files shall not choose the kernel that runs."""
+    """A user who can only rename files must not choose the kernel that runs."""
     entries.store(tmp_path, "ab12", ENTRY)
     (path,) = files(tmp_path)
     path.rename(path.with_name("ab34"))
@@ -133,7 +133,7 @@ def test_where_entries_are_kept(monkeypatch, tmp_path):
 
 
 class Word(str):
-    """Of this class marshal makes nothing."""
+    """A str of a class that marshal does not write."""
 
 
 def test_an_entry_that_cannot_be_written_is_left_out(tmp_path):

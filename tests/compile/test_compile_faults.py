@@ -167,7 +167,7 @@ def test_another_compiler(tmp_path, monkeypatch):
 
 @pytest.mark.campaign
 def test_two_installations_with_another_compiler(tmp_path, monkeypatch):
-    """It knows a header again by where it lies, so a precompiled one is for one installation."""
+    """clang++ identifies a header by its path, so a precompiled header serves one installation."""
     monkeypatch.setenv("PYGPU_HOST_CXX", needs.program("clang++"))
     request = _build.Request("#include <cuda_fp16.h>\n" + SOURCE, cache_dir=tmp_path / "cache")
     ours = host_image.include_root()

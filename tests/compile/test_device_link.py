@@ -36,7 +36,7 @@ __global__ void child(int *out) { out[threadIdx.x] = own(); }
 
 
 def compiled(source, arch="sm_90", name="text", words=(), want="cubin"):
-    """What a text is to the linker."""
+    """Compile a text to an input of the linker."""
     needs.compiler("nvrtc")
     request = build.Request(
         source, tuple(words), arch, want=want, cache_dir=False, relocatable=True

@@ -1,4 +1,4 @@
-"""Which instructions PyGPU's own kernels are compiled for on the target `host`."""
+"""The instructions that PyGPU's own kernels use on the target `host`."""
 
 import platform
 

@@ -137,7 +137,7 @@ def test_numbers_of_the_driver_are_cudas(tmp_path):
 
 @pytest.mark.no_device
 def test_numbers_of_the_runtime_are_cudas(tmp_path):
-    """Those with which the targets hip and host serve; see vendor/cuda_numbers.h."""
+    """The numbers that the targets hip and host use; see vendor/cuda_numbers.h."""
     text = HEADERS + "#include <PyGPU/vendor/cuda_numbers.h>\n"
     text += '#define IS(name, number) static_assert(int(name) == number, "");\n'
     text += "PYGPU_CUDA_ERRORS(IS) PYGPU_CUDA_DEVICE_ATTRIBUTES(IS)\n"

@@ -12,7 +12,7 @@ from PyGPU.transfer import configure
 
 
 class Bar:
-    """A progress bar that keeps what it was told, and may fail."""
+    """A progress bar that records its calls, and may raise."""
 
     made = ()
 
@@ -327,7 +327,7 @@ class tqdm:
 
 
 def test_by_tqdm(python, tmp_path):
-    """Which is found under its name."""
+    """tqdm is found by its name."""
     (tmp_path / "tqdm.py").write_text(TQDM)
     text = """
 import numpy as np, PyGPU

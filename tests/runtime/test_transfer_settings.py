@@ -165,7 +165,7 @@ def test_page_locked_memory_without_its_streams_is_released(call, number):
 
 
 def test_in_a_forked_child(python):
-    """Its parent's threads are not there: no setting may wait for them."""
+    """The child does not have its parent's threads, so no setting may wait for them."""
     done = python("""
 import os, time, warnings
 import numpy as np

@@ -34,7 +34,7 @@ KEPT = Path(tempfile.gettempdir(), f"standin-{os.getuid()}")  # our header, prec
 
 LANES = "-DPYGPU_HOST_WARP=64"  # votes have 64 bits, as HIP's
 
-# What the text for HIPRTC has besides the user's.
+# The end of a text for HIPRTC, behind the user's part.
 _QUESTIONS = '\n#line 1 "(types of kernels)"'
 
 
@@ -110,7 +110,7 @@ def keep(source, name, words, expressions, made):
 
 
 def main(folder):
-    """Compile what lies in a folder (source, name, options, expressions) to image, log, names."""
+    """Compile a folder's files (source, name, options, expressions) to image, log and names."""
     place = Path(folder)
     source, name = (_text((place / one).read_bytes()) for one in ("source", "name"))
     words = os.fsdecode((place / "options").read_bytes()).split("\0")[:-1]
