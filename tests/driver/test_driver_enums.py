@@ -2,6 +2,7 @@
 numbers are those of CUDA's own headers."""
 
 import enum
+import importlib
 import pickle
 import re
 import subprocess
@@ -15,6 +16,7 @@ import PyGPU
 import PyGPU.driver as drv
 from PyGPU import errors
 from PyGPU._compile.compilers import rtc
+from PyGPU._driver import late_enums
 
 each_enumeration = pytest.mark.parametrize("name", ENUMERATIONS)
 
@@ -152,6 +154,14 @@ def test_numbers_of_the_runtime_are_cudas(tmp_path):
 def test_a_wrong_number_is_noticed(tmp_path):
     log = compiled(HEADERS + 'static_assert(int(CU_LIMIT_STACK_SIZE) == 1, "");', tmp_path)
     assert "static assertion failed" in log
+
+
+def test_the_table_of_late_names_has_all_that_their_modules_export():
+    modules = {module: importlib.import_module(module) for module in drv.DEFERRED.values()}
+    late = modules.pop("PyGPU._driver.enums")
+    assert {*late._DEFERRED} == {"device_attribute", *late_enums.__all__}
+    exported = {name: path for path, module in modules.items() for name in module.__all__}
+    assert exported == {k: v for k, v in drv.DEFERRED.items() if k not in late._DEFERRED}
 
 
 def test_what_is_imported_at_first_use(python):
