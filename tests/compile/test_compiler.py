@@ -11,7 +11,7 @@ from writing_kernels import FIVE, ONE, WRITE, written
 
 import PyGPU.driver as drv
 from PyGPU import compiler, gpuarray
-from PyGPU._compile.source import wrapping
+from PyGPU._compile.source import hints, wrapping
 from PyGPU.compiler import CompileError, SourceModule
 
 # Names and text.
@@ -112,8 +112,8 @@ def test_what_the_program_may_have_meant(source, hint):
     assert caught.value.stderr
     with pytest.raises(CompileError) as caught:
         SourceModule("__global__ void f(float *a) { a = ; }")
-    hints = ("open(name)", "module_from_file", "TextureObject", "SurfaceObject", "no_extern_c")
-    assert not any(words in str(caught.value) for words in hints)
+    advice = ("open(name)", "module_from_file", "TextureObject", "SurfaceObject", "no_extern_c")
+    assert not any(words in str(caught.value) for words in advice)
 
 
 @pytest.mark.parametrize(
@@ -130,6 +130,15 @@ def test_what_the_program_may_have_meant(source, hint):
 def test_what_compilers_say_of_c_names(log):
     assert "no_extern_c=True" in wrapping.hint(log)
     assert wrapping.hint("kernel.cu:1:1: error: 'y' was not declared in this scope") == ""
+
+
+def test_a_header_that_pip_has_in_a_wheel_of_its_own():
+    """So NVRTC 12.9 says beside the wheel nvidia-cuda-runtime-cu12 alone."""
+    log = 'details/info.h(50): catastrophic error: cannot open source file "nv/target"'
+    words = ("#include <cooperative_groups.h>", log, True, False, True)
+    assert "<nv/target>" in hints.hint(*words, True) and "cccl-cu12" in hints.hint(*words, True)
+    assert not hints.hint(*words, False)
+    assert not hints.hint("", 'cannot open source file "mine.h"', True, False, True, True)
 
 
 def test_a_source_that_is_no_text(tmp_path):

@@ -39,5 +39,6 @@ def hint(
         return "the source is a file's name, not the text of kernels: pass open(name).read()"
     ptx = "" if understands_ptx else inline_ptx.hint(source, log)
     c_names = wrapping.hint(log) if has_c_names else ""
-    libraries = "" if has_toolkit else toolkit_headers.hint([source])
+    missing = toolkit_headers.missing_wheel(log)
+    libraries = missing if has_toolkit else toolkit_headers.hint([source])
     return ptx or c_names or libraries or child_launches.hint(source, is_relocatable)

@@ -1,4 +1,4 @@
-"""Libraries of the vendors' toolkits that the host machine does not have, by their headers."""
+"""Headers of the toolkits: of libraries that the host machine lacks, and of missing wheels."""
 
 from __future__ import annotations
 
@@ -51,4 +51,19 @@ def hint(texts: Iterable[str]) -> str:
     return (
         f"the host machine has no {named}: compile what needs it where PYGPU_TARGET_HOST is not "
         "defined, or use a GPU"
+    )
+
+
+# Headers that CUDA's own headers include, and that pip has in a wheel of their own.
+_OF_CCCL = r'cannot open source file "(nv/target|cuda/std/[\w/]+)"'
+
+
+def missing_wheel(log: str) -> str:
+    """Return advice for a text that does not compile for want of CUDA's core headers."""
+    missing = re.search(_OF_CCCL, log)
+    if missing is None:
+        return ""
+    return (
+        f"<{missing[1]}> is in a wheel of its own: pip install nvidia-cuda-cccl (for CUDA 12: "
+        "nvidia-cuda-cccl-cu12)"
     )
