@@ -1,10 +1,10 @@
 // Arrays, textures, surfaces and boxed copies of the stand-in. HIP's array is a structure that
-// holds the machine's; before HIP 5.6 programs read it.
+// holds the machine's; before HIP 6 programs could read it.
 #include <memory>
 
 #include "machine.h"
 
-#if HIP_VERSION >= 50600000
+#if HIP_VERSION >= 60000000
 struct hipArray {
   void* data;
   hipChannelFormatDesc desc;
