@@ -28,9 +28,8 @@ from PyGPU.errors import MemoryError as MemoryError
 from PyGPU.errors import RuntimeError as RuntimeError
 
 #: Names whose modules are imported at their first use.
-DEFERRED = {
-    name: module
-    for module, names in {
+DEFERRED = hooks.by_name(
+    {
         "PyGPU._driver.aligned_arrays": "aligned_empty aligned_empty_like aligned_zeros "
         "aligned_zeros_like",
         "PyGPU._driver.array_copies": "memcpy_atoa memcpy_atod memcpy_atoh memcpy_dtoa "
@@ -55,9 +54,8 @@ DEFERRED = {
         "PyGPU._driver.references": "SurfaceReference TextureReference bind_array_to_texref "
         "matrix_to_texref",
         "PyGPU._driver.textures": "SurfaceObject TextureObject",
-    }.items()
-    for name in names.split()
-}
+    }
+)
 DEFERRED.update(dict.fromkeys(enums._DEFERRED, "PyGPU._driver.enums"))
 
 
@@ -66,8 +64,7 @@ def __getattr__(name):
         return state.debugging
     if name not in DEFERRED:
         raise AttributeError(f"module 'PyGPU.driver' has no attribute {name!r}")
-    found = globals()[name] = getattr(hooks.loaded(DEFERRED[name]), name)
-    return found
+    return hooks.found_late(globals(), DEFERRED, name)
 
 
 def __dir__():

@@ -17,12 +17,8 @@ zeros = core.zeros
 zeros_like = core.zeros_like
 
 
-def _by_name(modules):
-    return {name: module for module, names in modules.items() for name in names.split()}
-
-
 #: Functions that are loaded at first use, and their modules.
-DEFERRED = _by_name(
+DEFERRED = hooks.by_name(
     {
         "PyGPU._arrays.reductions": "sum prod mean min max any all dot",
         "PyGPU._arrays.subsets": "subset_sum subset_dot subset_min subset_max",
@@ -44,7 +40,7 @@ DEFERRED = _by_name(
 )
 
 # Methods and properties of the class that are loaded at first use, from the METHODS of a module.
-_MEMBERS = _by_name(
+_MEMBERS = hooks.by_name(
     {
         "PyGPU._arrays.reductions": "sum prod mean min max any all dot",
         "PyGPU._arrays.methods": "real imag conj conjugate mul_add _axpbyz clip",
@@ -88,9 +84,7 @@ def __getattr__(name):
         is_there = not name.startswith("_") and hasattr(hooks.loaded("PyGPU.cumath"), name)
         hint = f"; see PyGPU.cumath.{name}" if is_there else ""
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
-    function = getattr(hooks.loaded(DEFERRED[name]), name)
-    globals()[name] = function
-    return function
+    return hooks.found_late(globals(), DEFERRED, name)
 
 
 def __dir__():

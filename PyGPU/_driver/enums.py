@@ -17,32 +17,18 @@ TRSF_SRGB = 16
 TR_DEFAULT = -1
 
 #: Enumerations that are imported at their first use.
-_DEFERRED = (
-    "address_mode",
-    "array_cubemap_face",
-    "array_format",
-    "compute_mode",
-    "device_attribute",
-    "event_flags",
-    "filter_mode",
-    "func_cache",
-    "function_attribute",
-    "graphics_register_flags",
-    "jit_fallback",
-    "jit_input_type",
-    "jit_option",
-    "jit_target",
-    "limit",
-    "mem_attach_flags",
-    "memory_type",
-    "pointer_attribute",
-    "shared_config",
+_DEFERRED = hooks.by_name(
+    {
+        "PyGPU._driver.device_attributes": "device_attribute",
+        "PyGPU._driver.late_enums": "address_mode array_cubemap_face array_format compute_mode "
+        "event_flags filter_mode func_cache function_attribute graphics_register_flags "
+        "jit_fallback jit_input_type jit_option jit_target limit mem_attach_flags memory_type "
+        "pointer_attribute shared_config",
+    }
 )
 
 
 def __getattr__(name: str) -> object:
     if name not in _DEFERRED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = "device_attributes" if name == "device_attribute" else "late_enums"
-    found = globals()[name] = getattr(hooks.loaded(f"PyGPU._driver.{module}"), name)
-    return found
+    return hooks.found_late(globals(), _DEFERRED, name)

@@ -12,4 +12,4 @@ TRSF_READ_AS_INTEGER: int
 TRSF_NORMALIZED_COORDINATES: int
 TRSF_SRGB: int
 TR_DEFAULT: int
-_DEFERRED: tuple[str, ...]
+_DEFERRED: dict[str, str]

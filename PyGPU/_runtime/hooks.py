@@ -29,6 +29,7 @@ get_item, set_item  ``a[key]`` and ``a[key] = value`` with masks or index arrays
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
@@ -51,6 +52,23 @@ def loaded(module: str) -> ModuleType:
     if package:
         importlib.import_module(package)
     return importlib.import_module(module)
+
+
+def by_name(modules: Mapping[str, str]) -> dict[str, str]:
+    """Return {name: module} for a table {module: its names, separated by spaces}."""
+    return {name: module for module, names in modules.items() for name in names.split()}
+
+
+def found_late(namespace: dict[str, Any], modules: Mapping[str, str], name: str) -> Any:
+    """Return a name whose module is imported at first use, and add it to a module's globals.
+
+    Raises
+    ------
+    KeyError
+        If `modules`, {name: module}, does not have the name.
+    """
+    found = namespace[name] = getattr(loaded(modules[name]), name)
+    return found
 
 
 def defer(name: str, module: str, attribute: str) -> None:
