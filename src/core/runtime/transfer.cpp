@@ -271,10 +271,9 @@ Status transfer_rows(void* device, std::size_t device_pitch, void* host, std::si
       .run_pitched();
 }
 
-// Record that the null stream is idle. Call this after a download of at least one byte, which waits
-// for that.
-Status with_idle_recorded(const Status& downloaded) {
-  if (!downloaded.failed()) record_current_idle(true);
+// Record that the null stream is idle after a download, which waits for that unless it is empty.
+Status with_idle_recorded(const Status& downloaded, bool is_empty) {
+  if (!is_empty && !downloaded.failed()) record_current_idle(true);
   return downloaded;
 }
 
@@ -306,7 +305,7 @@ Status upload(void* device, const void* host, std::size_t nbytes) {
 
 Status download(void* host, const void* device, std::size_t nbytes) {
   const Status status = transfer(const_cast<void*>(device), host, nbytes, false);
-  return nbytes ? with_idle_recorded(status) : status;
+  return with_idle_recorded(status, nbytes == 0);
 }
 
 Status upload_rows(void* device, std::size_t device_pitch, const void* host, std::size_t host_pitch,
@@ -319,7 +318,7 @@ Status download_rows(void* host, std::size_t host_pitch, const void* device,
                      std::size_t device_pitch, std::size_t width, std::size_t count) {
   const Status status =
       transfer_rows(const_cast<void*>(device), device_pitch, host, host_pitch, width, count, false);
-  return width && count ? with_idle_recorded(status) : status;
+  return with_idle_recorded(status, width == 0 || count == 0);
 }
 
 Status upload(void* device, const Layout& dense, const void* host, const Layout& layout) {
@@ -328,7 +327,7 @@ Status upload(void* device, const Layout& dense, const void* host, const Layout&
 
 Status download(void* host, const Layout& layout, const void* device, const Layout& dense) {
   const Status status = transfer(const_cast<void*>(device), dense, host, layout, false);
-  return dense.nbytes() ? with_idle_recorded(status) : status;
+  return with_idle_recorded(status, dense.nbytes() == 0);
 }
 
 namespace {
