@@ -21,12 +21,17 @@ def library(tmp_path_factory):
     include = PyGPU.get_include()
     if PyGPU.target == "host":
         folder = PyGPU.get_library_dir()
-        command = ["g++", "-O2", "-fPIC", "-x", "c++", "-Wall", "-Wextra", "-Wshadow", "-Werror"]
-        command += ["-Wno-unknown-pragmas", "-I", f"{include}/PyGPU/host/cuda"]
+        command = [needs.compiler_of_files(), "-O2", "-fPIC", "-x", "c++", "-Wall", "-Wextra"]
+        command += [
+            "-Wshadow",
+            "-Werror",
+            "-Wno-unknown-pragmas",
+            "-I",
+            f"{include}/PyGPU/host/cuda",
+        ]
         links = ["-L", folder, "-lPyGPU_host", f"-Wl,-rpath,{folder}"]
     else:
-        command, links = ["nvcc", "-Xcompiler", "-fPIC", "-arch=native"], []
-    needs.program(command[0])
+        command, links = [needs.program("nvcc"), "-Xcompiler", "-fPIC", "-arch=native"], []
     built = tmp_path_factory.mktemp("language") / "language.so"
     command += ["-std=c++17", "-shared", "-I", include, str(SOURCE), *links, "-o", str(built)]
     subprocess.run(command, check=True)

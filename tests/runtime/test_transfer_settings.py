@@ -2,6 +2,7 @@
 
 import os
 
+import needs
 import numpy as np
 import pytest
 
@@ -193,6 +194,7 @@ assert (array.get() == x).all()
     assert done.stderr == ""
 
 
+@pytest.mark.skipif(not needs.ON_MACHINE, reason="the vendor's own threads take signals")
 def test_signals_are_for_the_programs_threads(python):
     """A program that blocks a signal to wait for it must not be ended by it."""
     python("""
