@@ -1,9 +1,8 @@
 // Ring of page-locked memory through which several threads copy pageable memory.
 //
 // The driver copies pageable memory through one small page-locked buffer in one thread, which
-// reaches a fraction of the bus's bandwidth. A ring has several lanes that do so in parallel. A
-// lane is a thread with a stream and page-locked memory: while one part of it is on the bus, the
-// processor fills or empties another. The threads also share the page faults of fresh memory.
+// reaches a fraction of the bus's bandwidth. Here, several threads fill or empty one part of a
+// larger buffer, while others are on the bus. They also share the page faults of fresh memory.
 #pragma once
 
 #include <functional>
@@ -21,17 +20,16 @@ std::shared_ptr<Ring> ring_of(int device, std::size_t nbytes, const TransferSett
 // Release the rings that were created with other settings.
 void release_other_rings(const TransferSettings& settings);
 
-// Return the plan for a transfer of that size by at most `most_lanes` threads.
-StagingPlan plan_staging(const Ring& ring, std::size_t nbytes, bool up, unsigned most_lanes,
+// Return the plan for a transfer of that size by at most `most_threads` threads.
+StagingPlan plan_staging(const Ring& ring, std::size_t nbytes, bool up, unsigned most_threads,
                          const TransferSettings& settings);
 
-// Copy through the ring. A transfer of at most eight chunks is one copy in the order of the legacy
-// null stream, which threads fill or empty. For a larger one, each lane copies runs of pieces on
-// its own stream, after the work that the null stream waits for; work that other threads enqueue
-// meanwhile may run between them. `moved` is called in this thread after runs that it copied, with
-// the bytes that all threads have copied; its exceptions are rethrown after all lanes have stopped.
-// Returns false, without a copy, if another thread uses the ring. A transfer of at least 16 MB
-// waits for the ring, at most a second.
+// Copy through the ring, in the order of the legacy null stream. An upload of at most eight chunks
+// is one copy there. All other transfers are several, between which work may come that other
+// threads enqueue meanwhile; so it is in the runtime's own downloads of pageable memory. `moved` is
+// called in this thread now and then, with the bytes that all threads have copied; its exceptions
+// are rethrown when no copy is on its way. Returns false, without a copy, if another thread uses
+// the ring. A transfer of at least 16 MB waits for the ring, at most a second.
 bool stage(Ring& ring, const StagedTransfer& transfer, const StagingPlan& plan,
            const std::function<void(std::size_t moved)>& moved, Status& status);
 

@@ -1,24 +1,22 @@
-// One staged transfer: which pieces are next, how they are copied, and what went wrong.
+// One staged transfer under way: its copies over the bus, and the threads that fill or empty them.
+//
+// One thread, the director, calls the runtime; all copies are on the null stream, in order. The
+// other threads only copy bytes between the host's memory and page-locked memory, and so does the
+// director while it would wait. A download's copies are enqueued as far ahead as there is
+// page-locked memory, so that the bus does not wait for the processor. An upload's run is enqueued
+// once it is full.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
-#include <cstring>
+#include <deque>
 #include <functional>
+#include <memory>
 
-#include "error.h"
 #include "pieces.h"
-#include "streaming_copy.h"
+#include "staging_schedule.h"
+#include "stream.h"
 
 namespace PyGPU {
-
-// How a transfer is cut and shared. Its sizes are bounds.
-struct StagingPlan {
-  unsigned lanes;           // threads
-  std::size_t piece_bytes;  // of the pieces that are gathered and scattered
-  std::size_t run_bytes;    // of the runs of pieces that a thread takes
-  bool past_cache;          // whether contiguous bytes are written past the processor's cache
-};
 
 // Rows of a pitched array on the device. A width of 0 means a dense array.
 struct DeviceRows {
@@ -36,98 +34,62 @@ struct StagedTransfer {
 
 namespace staging {
 
-// Pieces that follow each other on the device.
-struct Run {
-  std::size_t first, count;
-  std::size_t at, nbytes;  // in the dense array
-};
-
-// Threads take runs until none is left, one has failed, or the transfer was ended.
-struct Job {
-  const StagedTransfer& transfer;
-  const StagingPlan& plan;
-  std::atomic<std::size_t> next{0}, moved{0};
-  std::atomic<cudaError_t> error{cudaSuccess};
-  std::atomic<bool> ended{false};
-
+class Job {
+ public:
+  // Called by the director with the bytes that have been filled or emptied.
   using After = std::function<void(std::size_t moved)>;
 
-  // The last downloaded runs are short, so that all lanes end their copies at about the same time.
-  std::size_t pieces_of_next(std::size_t first) const {
-    const std::size_t all = transfer.pieces.count(), piece = transfer.pieces.piece(0).nbytes;
-    const std::size_t share = transfer.up ? all : (all - first) / (2 * plan.lanes);
-    return std::max<std::size_t>(std::min(share, plan.run_bytes / piece), 1);
-  }
-  bool take(Run& run) {
-    const std::size_t all = transfer.pieces.count();
-    run.first = next.load(std::memory_order_relaxed);
-    do {
-      if (run.first >= all || ended) return false;
-      run.count = std::min(pieces_of_next(run.first), all - run.first);
-    } while (!next.compare_exchange_weak(run.first, run.first + run.count));
-    const Pieces::Piece last = transfer.pieces.piece(run.first + run.count - 1);
-    run.at = transfer.pieces.piece(run.first).at;
-    run.nbytes = last.at + last.nbytes - run.at;
-    return true;
-  }
-  bool succeeded(cudaError_t outcome) {
-    if (outcome == cudaSuccess) return true;
-    error.store(outcome);
-    ended = true;
-    return false;
-  }
-  void count(const Run& run, const After& after) {
-    const std::size_t now = moved.fetch_add(run.nbytes) + run.nbytes;
-    if (after) after(now);
-  }
+  // No other job may use `memory` or the events, at least one, meanwhile.
+  Job(const StagedTransfer& transfer, const StagingPlan& plan, char* memory, Rotation& rotation,
+      std::deque<Event>& events);
 
-  // Copy a run between the host's memory and a lane's, `chunk`.
-  void fill_or_empty(const Run& run, char* chunk) const {
-    const Pieces& pieces = transfer.pieces;
-    if (pieces.contiguous()) {
-      char* const host = transfer.host + pieces.piece(run.first).host_at;
-      char *const to = transfer.up ? chunk : host, *const from = transfer.up ? host : chunk;
-      plan.past_cache ? copy_past_cache(to, from, run.nbytes)
-                      : void(std::memcpy(to, from, run.nbytes));
-      return;
-    }
-    for (std::size_t i = run.first; i < run.first + run.count; ++i) {
-      const Pieces::Piece piece = pieces.piece(i);
-      char* const at = chunk + (piece.at - run.at);
-      transfer.up ? pieces.gather(piece, at, transfer.host)
-                  : pieces.scatter(piece, at, transfer.host);
-    }
-  }
+  // The director: do what needs no other threads. They are needed when this returns.
+  void begin();
+  // The director: work until all copies are enqueued, and a download's parts have been taken.
+  // Rethrows what `after` throws.
+  void direct(const After& after);
+  // Another thread: work until no part is left.
+  void help();
+  // The director, when the other threads have returned: wait for the last copy. Returns the
+  // outcome of all.
+  cudaError_t end();
+  // The same after an exception, when some copies may not have been enqueued.
+  void cancel();
 
-  // Enqueue the copy of a run between a lane's memory and the device's. Among rows with a pitch, a
-  // run is the rest of a row, whole rows, and the begin of another.
-  cudaError_t enqueue(const Run& run, char* chunk, cudaStream_t stream) const {
-    const auto [width, pitch] = transfer.rows;
-    if (!width) return enqueue_bytes(transfer.device + run.at, chunk, run.nbytes, stream);
-    cudaError_t outcome = cudaSuccess;
-    for (std::size_t at = run.at, end = run.at + run.nbytes; at < end && !outcome;) {
-      char* const device = transfer.device + at / width * pitch + at % width;
-      const std::size_t rows = at % width ? 0 : (end - at) / width;
-      const std::size_t nbytes = rows ? rows * width : std::min(width - at % width, end - at);
-      outcome = rows ? enqueue_rows(device, chunk, rows, stream)
-                     : enqueue_bytes(device, chunk, nbytes, stream);
-      at += nbytes;
-      chunk += nbytes;
-    }
-    return outcome;
-  }
-  cudaError_t enqueue_bytes(char* device, char* chunk, std::size_t nbytes,
-                            cudaStream_t stream) const {
-    return transfer.up ? cudaMemcpyAsync(device, chunk, nbytes, cudaMemcpyHostToDevice, stream)
-                       : cudaMemcpyAsync(chunk, device, nbytes, cudaMemcpyDeviceToHost, stream);
-  }
-  cudaError_t enqueue_rows(char* device, char* chunk, std::size_t rows, cudaStream_t stream) const {
-    const auto [width, pitch] = transfer.rows;
-    return transfer.up ? cudaMemcpy2DAsync(device, pitch, chunk, width, width, rows,
-                                           cudaMemcpyHostToDevice, stream)
-                       : cudaMemcpy2DAsync(chunk, width, device, pitch, width, rows,
-                                           cudaMemcpyDeviceToHost, stream);
-  }
+ private:
+  bool is_directed() const;
+  bool succeeded(cudaError_t outcome);
+  void enqueue_ready();
+  void open_runs();
+  bool has_arrived();
+  void wait_for_oldest();
+  bool take_open_part(std::size_t& part, std::size_t& run);
+  void fill_or_empty(std::size_t part, std::size_t run);
+  cudaError_t enqueue(const Run& run) const;
+  cudaError_t enqueue_bytes(char* device, char* chunk, std::size_t nbytes) const;
+  cudaError_t enqueue_rows(char* device, char* chunk, std::size_t rows) const;
+  cudaEvent_t event_of(std::size_t run) const { return events_[run % events_.size()].get(); }
+  // Find the run of a part that is not before `run`.
+  std::size_t run_of(std::size_t part, std::size_t run) const;
+
+  const StagedTransfer& transfer_;
+  const bool past_cache_;
+  char* const memory_;
+  std::deque<Event>& events_;
+  const Schedule schedule_;
+  const std::size_t all_;    // runs
+  const bool watches_each_;  // whether each copy has an event, or only the last
+
+  // Of the director alone: runs that were enqueued, whose copies are over, and, of a download, that
+  // have left their chunks.
+  std::size_t enqueued_ = 0, arrived_ = 0, emptied_ = 0;
+  cudaError_t error_ = cudaSuccess;
+
+  std::atomic<std::size_t> open_{0};  // runs that may be filled or emptied
+  std::atomic<std::size_t> next_{0};  // the first part that no thread has taken
+  std::atomic<std::size_t> moved_{0};
+  std::atomic<bool> ended_{false};                          // by an error or an exception
+  std::unique_ptr<std::atomic<std::size_t>[]> parts_left_;  // to be filled or emptied, of each run
 };
 
 }  // namespace staging

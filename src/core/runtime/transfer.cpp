@@ -184,10 +184,10 @@ struct Transfer {
     const unsigned most = nbytes < settings.threshold ? 1 : settings.threads;
     const StagingPlan plan = plan_staging(*ring, nbytes, up, most, settings);
     const Pieces pieces(dense, layout, plan.piece_bytes);
-    const StagedTransfer whole{
+    const StagedTransfer staged{
         device + pieces.dense_offset(), host + pieces.host_offset(), pieces, nbytes, up, rows};
     return stage(
-        *ring, whole, plan, [&](std::size_t now) { watch.moved(now); }, status);
+        *ring, staged, plan, [&](std::size_t now) { watch.moved(now); }, status);
   }
 
   Status run() const {

@@ -1,0 +1,24 @@
+// Waiting for events in a loop, by which the thread continues some microseconds earlier.
+#pragma once
+
+#include <chrono>
+
+#include "error.h"
+
+namespace PyGPU {
+
+// How long to wait in a loop, before a thread sleeps until the event: more than a copy of some MB
+// takes on an idle bus.
+constexpr std::chrono::microseconds looks_for{200};
+
+// Return whether this thread has no unread error: a query that answers "not ready" would replace
+// it.
+inline bool may_query() { return cudaPeekAtLastError() == cudaSuccess; }
+
+// Return the state of an event, cudaErrorNotReady if its work is not done. Requires may_query().
+cudaError_t state_of(cudaEvent_t event);
+
+// Wait for an event. Returns the outcome.
+cudaError_t wait_for(cudaEvent_t event);
+
+}  // namespace PyGPU

@@ -1,0 +1,67 @@
+// How a staged transfer is cut: runs, which are copies over the bus, and parts, which threads fill
+// or empty. All of it is known before the transfer begins; no device call.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "pieces.h"
+
+namespace PyGPU {
+
+// Bounds of a transfer's sizes, in bytes.
+struct StagingPlan {
+  unsigned threads;         // that fill or empty parts
+  std::size_t piece_bytes;  // of the pieces that are gathered and scattered
+  std::size_t part_bytes;   // of the pieces that a thread takes at once
+  std::size_t run_bytes;    // of one copy over the bus
+  // Whether the last runs are short, and the first ones of an upload: then the bus is not idle for
+  // long before the first copy, and little is left to do after the last.
+  bool tapers;
+  bool past_cache;  // whether contiguous bytes are written past the processor's cache
+};
+
+namespace staging {
+
+// Memory that is used in rotation: each run's chunk follows the one before. The device reads and
+// writes memory faster if no core has used it lately, so there is more of it than is in flight.
+class Rotation {
+ public:
+  explicit Rotation(std::size_t nbytes) : nbytes_(nbytes) {}
+  // Return the offset of the next chunk, of at most all bytes.
+  std::size_t next(std::size_t nbytes);
+
+ private:
+  std::size_t nbytes_, head_ = 0;
+};
+
+// Pieces that follow each other on the device. `chunk` is their offset in page-locked memory.
+struct Run {
+  std::size_t first, count;  // pieces
+  std::size_t at, nbytes;    // in the dense array
+  std::size_t chunk;
+  std::size_t parts_end;    // number of the parts of all runs up to this one
+  std::size_t part_pieces;  // of each part except the last
+  std::size_t after;        // number of runs that must have left their chunks before this begins
+};
+
+class Schedule {
+ public:
+  Schedule(const Pieces& pieces, const StagingPlan& plan, bool up, Rotation& rotation);
+
+  const std::vector<Run>& runs() const { return runs_; }
+  std::size_t part_count() const { return runs_.back().parts_end; }
+  // Return whether a chunk is used twice.
+  bool reuses_chunks() const { return runs_.back().after > 0; }
+  std::size_t parts_begin(std::size_t run) const { return run ? runs_[run - 1].parts_end : 0; }
+  std::size_t parts_of(std::size_t run) const { return runs_[run].parts_end - parts_begin(run); }
+  // Return the pieces of a part, which is one of that run's, as (first, count).
+  std::pair<std::size_t, std::size_t> pieces_of(std::size_t part, std::size_t run) const;
+
+ private:
+  std::vector<Run> runs_;
+};
+
+}  // namespace staging
+}  // namespace PyGPU
