@@ -41,7 +41,7 @@ assert now.threads == min(max(cores // 2, 1), 8) and now.chunks == 4 and now.chu
 assert now.progress is None and now.progress_threshold == 1 << 30
 print(now.threshold)
 """
-    usual = 0 if PyGPU.target == "host" or len(os.sched_getaffinity(0)) == 1 else 768 << 10
+    usual = 0 if PyGPU.target == "host" or len(os.sched_getaffinity(0)) == 1 else 512 << 10
     assert int(python(text, PYGPU_STAGING="").stdout) == usual
     for value, nbytes in (("0", 0), ("12345", 12345), ("1.5MB", 3 << 19)):
         assert int(python(text, PYGPU_STAGING=value).stdout) == nbytes

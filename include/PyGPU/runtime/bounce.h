@@ -16,8 +16,9 @@ constexpr std::size_t longest_bounce = 128 << 10;
 // Return whether copies of this size are faster through the block.
 bool is_short_for_bounce(std::size_t nbytes, bool up);
 
-// Copy by cudaMemcpy through the block of the current device. Returns nothing, without a copy, if
-// another thread uses the block, or until the device has had enough short copies to make one.
+// Copy through the block of the current device, in the order of cudaMemcpy. Returns nothing,
+// without a copy, if another thread uses the block, or until the device has had enough short copies
+// to make one.
 std::optional<Status> copy_by_bounce(void* device, void* host, std::size_t nbytes, bool up);
 
 }  // namespace PyGPU

@@ -21,10 +21,10 @@ std::shared_ptr<Ring> ring_of(int device, std::size_t nbytes, const TransferSett
 void release_other_rings(const TransferSettings& settings);
 
 // Return the plan for a transfer of that size by at most `most_threads` threads.
-StagingPlan plan_staging(const Ring& ring, std::size_t nbytes, bool up, unsigned most_threads,
+StagingPlan plan_staging(std::size_t nbytes, bool up, unsigned most_threads,
                          const TransferSettings& settings);
 
-// Copy through the ring, in the order of the legacy null stream. An upload of at most eight chunks
+// Copy through the ring, in the order of the legacy null stream. An upload of at most one chunk
 // is one copy there. All other transfers are several, between which work may come that other
 // threads enqueue meanwhile; so it is in the runtime's own downloads of pageable memory. `moved` is
 // called in this thread now and then, with the bytes that all threads have copied; its exceptions

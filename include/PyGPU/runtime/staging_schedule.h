@@ -15,9 +15,9 @@ struct StagingPlan {
   unsigned threads;         // that fill or empty parts
   std::size_t piece_bytes;  // of the pieces that are gathered and scattered
   std::size_t part_bytes;   // of the pieces that a thread takes at once
-  std::size_t run_bytes;    // of one copy over the bus
+  std::size_t run_bytes;    // of one copy over the bus, if it tapers
   // Whether the last runs are short, and the first ones of an upload: then the bus is not idle for
-  // long before the first copy, and little is left to do after the last.
+  // long before the first copy, and little is left to do after the last. If not, there is one run.
   bool tapers;
   bool past_cache;  // whether contiguous bytes are written past the processor's cache
 };

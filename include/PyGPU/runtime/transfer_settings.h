@@ -10,7 +10,8 @@ struct TransferSettings {
   unsigned threads;         // maximum number
   unsigned chunks;          // page-locked memory of each thread, in chunks
   std::size_t chunk_bytes;  // maximum size of one copy over the bus
-  // Bytes from which several threads copy pageable memory. SIZE_MAX: all copies are the runtime's.
+  // Bytes from which several threads copy pageable memory to the device; from the device, they do
+  // so from three quarters of it. SIZE_MAX: all copies are the runtime's.
   std::size_t threshold;
   std::size_t shown;  // bytes from which the watcher is shown the transfer; SIZE_MAX: never
 };

@@ -140,10 +140,6 @@ constexpr bool shares_last_error = false;
 // True if handle 1 denotes the null stream in every library of the process.
 constexpr bool null_stream_has_number() { return true; }
 
-// True if a query of the null stream includes the work of blocking streams, for which its
-// synchronization waits.
-constexpr bool null_stream_query_includes_all = true;
-
 // True if freed blocks of the pool are cached by default. See block_cache.h.
 constexpr bool keeps_blocks = true;
 

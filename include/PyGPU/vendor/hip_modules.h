@@ -105,7 +105,6 @@ inline bool null_stream_has_number() {
 #endif
 }
 
-constexpr bool null_stream_query_includes_all = false;  // not documented, and not tried
 constexpr bool keeps_blocks = true;
 
 // Since ROCm 7, pools on Radeon GPUs crash (gfx1100: ROCm/legacy-rocm-build 6178) or give memory

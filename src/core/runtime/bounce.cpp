@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "PyGPU/runtime/event_wait.h"
 #include "PyGPU/runtime/memory.h"
 #include "PyGPU/runtime/streaming_copy.h"
 
@@ -15,12 +16,21 @@ namespace {
 // Sizes measured on an H200, as in plan_staging().
 constexpr std::size_t least_up = 48 << 10, most_up = 80 << 10;
 
+// Bytes from which a download is waited for by an event, in a loop, which gains a microsecond.
+constexpr std::size_t looked_for_from = 12 << 10;
+
 // Making a block takes as long as a hundred copies.
 constexpr unsigned copies_before = 32;
 
+struct Block {
+  Memory memory;
+  Event arrived{cudaEventDisableTiming | cudaEventBlockingSync};
+  char* address() const { return static_cast<char*>(memory.get().address); }
+};
+
 struct Place {
   std::mutex lock;
-  std::unique_ptr<Memory> block;     // null while a thread uses it
+  std::unique_ptr<Block> block;      // null while a thread uses it
   unsigned copies = 0, made_in = 0;  // epoch of the device in which it was made
 };
 
@@ -30,25 +40,51 @@ Place& place_of(int device) {
 }
 
 // Return the block for this thread's use, or null.
-std::unique_ptr<Memory> take_block(Place& place, int device) {
+std::unique_ptr<Block> take_block(Place& place, int device) {
   const unsigned epoch = device_epoch(device);
-  std::unique_ptr<Memory> block;  // one that a reset has taken is dropped after the lock
+  std::unique_ptr<Block> block;  // one that a reset has taken is dropped after the lock
   {
     const std::lock_guard<std::mutex> hold(place.lock);
     block = std::move(place.block);
-    if (block && block->get().epoch == epoch) return block;
+    if (block && block->memory.get().epoch == epoch) return block;
     if (place.made_in == epoch || ++place.copies < copies_before) return nullptr;
     place.made_in = epoch;
   }
-  block = std::make_unique<Memory>();
-  if (!take_memory(*block, MemoryKind::pinned, longest_bounce).failed()) return block;
+  block = std::make_unique<Block>();
+  if (!block->arrived.status.failed() &&
+      !take_memory(block->memory, MemoryKind::pinned, longest_bounce).failed())
+    return block;
   (void)cudaGetLastError();
   return nullptr;
 }
 
-void give_block(Place& place, std::unique_ptr<Memory> block) {
+void give_block(Place& place, std::unique_ptr<Block> block) {
   const std::lock_guard<std::mutex> hold(place.lock);
   place.block.swap(block);  // with null, unless the device was reset meanwhile
+}
+
+cudaError_t upload(const Block& block, void* device, const char* host, std::size_t nbytes) {
+  copy_past_cache(block.address(), host, nbytes);
+  return cudaMemcpy(device, block.address(), nbytes, cudaMemcpyHostToDevice);
+}
+
+cudaError_t into_block(const Block& block, const void* device, std::size_t nbytes) {
+  if (nbytes < looked_for_from)
+    return cudaMemcpy(block.address(), device, nbytes, cudaMemcpyDeviceToHost);
+  const cudaStream_t null_stream{};
+  cudaError_t error =
+      cudaMemcpyAsync(block.address(), device, nbytes, cudaMemcpyDeviceToHost, null_stream);
+  if (error) return error;
+  error = cudaEventRecord(block.arrived.get(), null_stream);
+  if (!error) return wait_for(block.arrived.get());
+  (void)cudaStreamSynchronize(null_stream);  // the copy is on its way
+  return error;
+}
+
+cudaError_t download(const Block& block, char* host, const void* device, std::size_t nbytes) {
+  const cudaError_t error = into_block(block, device, nbytes);
+  if (!error) std::memcpy(host, block.address(), nbytes);
+  return error;
 }
 
 }  // namespace
@@ -62,13 +98,11 @@ std::optional<Status> copy_by_bounce(void* device, void* host, std::size_t nbyte
   if (!is_only_device() && cudaGetDevice(&current)) return {};
   if (!is_device_number(current)) return {};
   Place& place = place_of(current);
-  std::unique_ptr<Memory> block = take_block(place, current);
+  std::unique_ptr<Block> block = take_block(place, current);
   if (!block) return {};
-  auto* const between = static_cast<char*>(block->get().address);
-  if (up) copy_past_cache(between, static_cast<const char*>(host), nbytes);
-  const cudaError_t error = up ? cudaMemcpy(device, between, nbytes, cudaMemcpyHostToDevice)
-                               : cudaMemcpy(between, device, nbytes, cudaMemcpyDeviceToHost);
-  if (!up && !error) std::memcpy(host, between, nbytes);
+  auto* const bytes = static_cast<char*>(host);
+  const cudaError_t error =
+      up ? upload(*block, device, bytes, nbytes) : download(*block, bytes, device, nbytes);
   give_block(place, std::move(block));
   return error;
 }

@@ -78,11 +78,6 @@ class Ring {
     return state_ == State::ready;
   }
 
-  // Return whether an upload of that size is one copy over the bus.
-  bool is_one_copy(std::size_t nbytes) const {
-    return nbytes <= std::min(nbytes_, 8 * settings_.chunk_bytes);
-  }
-
   bool run(const StagedTransfer& transfer, const StagingPlan& plan,
            const staging::Job::After& after, Status& status) {
     std::unique_lock<std::timed_mutex> turn(turn_, std::defer_lock);
@@ -185,24 +180,24 @@ void release_other_rings(const TransferSettings& settings) {
 
 // The sizes are the best of those that were measured on an H200 (benchmarks/README.md). The
 // times near them differ by a few percent, so that they are not measured anew on each machine.
-StagingPlan plan_staging(const Ring& ring, std::size_t nbytes, bool up, unsigned most_threads,
+StagingPlan plan_staging(std::size_t nbytes, bool up, unsigned most_threads,
                          const TransferSettings& settings) {
   const auto bounded = [&](std::size_t size) { return std::min(size, settings.chunk_bytes); };
   StagingPlan plan{};
   plan.threads = unsigned(std::clamp<std::size_t>(nbytes / bounded(128 * KB), 1, most_threads));
-  plan.tapers = !up || !ring.is_one_copy(nbytes);
+  plan.tapers = !up || nbytes > settings.chunk_bytes;
   if (!up) {
-    plan.piece_bytes = plan.part_bytes = bounded(nbytes < 16 * MB ? 64 * KB : 128 * KB);
+    plan.piece_bytes = bounded(32 * KB);
+    plan.part_bytes = bounded(nbytes < 16 * MB ? 64 * KB : 128 * KB);
     plan.run_bytes = bounded(2 * MB);
     plan.past_cache = nbytes >= 32 * MB;
   } else if (plan.tapers) {
     plan.piece_bytes = bounded(64 * KB);
-    plan.part_bytes = plan.run_bytes = bounded(MB);
     plan.past_cache = nbytes < 96 * MB;
+    plan.part_bytes = plan.run_bytes = bounded(plan.past_cache ? MB : 2 * MB);
   } else {
     plan.piece_bytes = plan.part_bytes =
         bounded(std::clamp<std::size_t>(nbytes / (4 * plan.threads), 32 * KB, 256 * KB));
-    plan.run_bytes = nbytes;
     plan.past_cache = true;
   }
   return plan;

@@ -15,41 +15,46 @@ namespace {
 
 constexpr std::chrono::microseconds pause_for_threads{20};
 
-// Return whether the null stream has no work. False if that is unknown.
-bool is_null_stream_idle() {
-  if (!null_stream_query_includes_all || !may_query()) return false;
-  const cudaError_t state = cudaStreamQuery(cudaStream_t());
-  if (state) (void)cudaGetLastError();  // the next call reports an error that is not "not ready"
-  return !state;
-}
+// Most bytes of an upload's runs that are joined to one copy.
+constexpr std::size_t most_joined = 4 << 20;
+
+// An event on an idle stream is over within this time.
+constexpr std::chrono::microseconds idle_within{20};
 
 }  // namespace
 
 Job::Job(const StagedTransfer& transfer, const StagingPlan& plan, char* memory, Rotation& rotation,
          std::deque<Event>& events)
     : transfer_(transfer),
+      threads_(plan.threads),
       past_cache_(plan.past_cache),
       memory_(memory),
-      events_(events),
+      earlier_(events.back().get()),
       schedule_(transfer.pieces, plan, transfer.up, rotation),
       all_(schedule_.runs().size()),
       watches_each_(!transfer.up || schedule_.reuses_chunks()),
       parts_left_(new std::atomic<std::size_t>[all_]) {
   for (std::size_t run = 0; run < all_; ++run) parts_left_[run] = schedule_.parts_of(run);
+  copies_.reserve(events.size() - 1);
+  for (std::size_t i = 0; i + 1 < events.size(); ++i) copies_.push_back({0, events[i].get()});
   open_runs();
 }
 
-// The threads wait in loops, so they are not called before the device can go on with the transfer.
-// That is, an upload's first copies may be late, but not those for which chunks are used again.
+// The other threads wait in loops, so they are not called before the device has done what was
+// enqueued earlier. An upload's threads do not wait for it, unless they use a chunk again.
 void Job::begin() {
-  if (transfer_.up && !watches_each_) return;
-  const bool comes_soon = is_null_stream_idle();
   if (transfer_.up) {
-    if (!comes_soon) succeeded(cudaStreamSynchronize(cudaStream_t()));
+    if (watches_each_) succeeded(cudaStreamSynchronize(cudaStream_t()));
     return;
   }
+  if (threads_ == 1) return;
+  if (!succeeded(cudaEventRecord(earlier_, cudaStream_t()))) return;
   enqueue_ready();
-  if (!comes_soon && !ended_) succeeded(wait_for(event_of(0)));
+  if (ended_) return;
+  cudaError_t state = cudaErrorNotReady;
+  const auto is_over = [&] { return (state = state_of(earlier_)) != cudaErrorNotReady; };
+  if (may_query()) (void)spin_until(is_over, idle_within);
+  succeeded(state == cudaErrorNotReady ? wait_for(copy(0).done) : state);
 }
 
 void Job::direct(const After& after) {
@@ -59,7 +64,7 @@ void Job::direct(const After& after) {
     const bool arrived = has_arrived();
     std::size_t part = 0;
     const bool took = take_open_part(part, run);
-    if (took) fill_or_empty(part, run);
+    if (took) fill_or_empty(part, run, [this] { enqueue_ready(); });
     if (const std::size_t now = moved_; now != told) after(told = now);
     return arrived || took || is_directed();
   };
@@ -78,7 +83,7 @@ void Job::help() {
     run = run_of(part, run);
     wait_until([&] { return open_ > run || ended_; }, looks_for);
     if (ended_) return;
-    fill_or_empty(part, run);
+    fill_or_empty(part, run, [] {});
   }
 }
 
@@ -86,7 +91,7 @@ cudaError_t Job::end() {
   if (ended_)
     (void)cudaStreamSynchronize(cudaStream_t());  // some copies may be on their way
   else if (transfer_.up)
-    succeeded(wait_for(event_of(all_ - 1)));
+    succeeded(wait_for(copy(copies_begun_ - 1).done));
   return error_;
 }
 
@@ -107,19 +112,36 @@ bool Job::succeeded(cudaError_t outcome) {
   return false;
 }
 
+bool Job::is_ready(std::size_t run) {
+  if (transfer_.up) return !parts_left_[run];
+  while (emptied_ < arrived_ && !parts_left_[emptied_]) ++emptied_;
+  return emptied_ >= schedule_.runs()[run].after;
+}
+
+// Return the next run of an upload and those full ones that follow it, as one. `end` is their end.
+Run Job::join_full_runs(std::size_t& end) const {
+  const std::vector<Run>& runs = schedule_.runs();
+  Run joined = runs[enqueued_];
+  for (; end < all_ && !parts_left_[end]; ++end) {
+    const bool follows = runs[end].chunk == joined.chunk + joined.nbytes;
+    if (!follows || joined.nbytes + runs[end].nbytes > most_joined) break;
+    joined.nbytes += runs[end].nbytes;
+  }
+  return joined;
+}
+
 void Job::enqueue_ready() {
-  for (; enqueued_ < all_ && !ended_; ++enqueued_) {
-    const Run& run = schedule_.runs()[enqueued_];
-    if (transfer_.up) {
-      if (parts_left_[enqueued_]) return;
-    } else {
-      while (emptied_ < arrived_ && !parts_left_[emptied_]) ++emptied_;
-      if (emptied_ < run.after) return;
-    }
-    if (watches_each_ && enqueued_ - arrived_ == events_.size()) return;
+  while (enqueued_ < all_ && !ended_ && is_ready(enqueued_)) {
+    if (watches_each_ && copies_begun_ - copies_over_ == copies_.size()) return;
+    std::size_t end = enqueued_ + 1;
+    const Run run = transfer_.up ? join_full_runs(end) : schedule_.runs()[enqueued_];
     if (!succeeded(enqueue(run))) return;
-    if (!watches_each_ && enqueued_ + 1 < all_) continue;
-    if (!succeeded(cudaEventRecord(event_of(enqueued_), cudaStream_t()))) return;
+    if (watches_each_ || end == all_) {
+      copy(copies_begun_).runs_end = end;
+      if (!succeeded(cudaEventRecord(copy(copies_begun_).done, cudaStream_t()))) return;
+      ++copies_begun_;
+    }
+    enqueued_ = end;
   }
 }
 
@@ -132,26 +154,28 @@ void Job::open_runs() {
   open_ = open;
 }
 
-bool Job::has_arrived() {
-  if (!watches_each_ || arrived_ == enqueued_ || ended_ || !may_query()) return false;
-  const std::size_t before = arrived_;
-  while (arrived_ < enqueued_) {
-    const cudaError_t state = state_of(event_of(arrived_));
-    if (state == cudaErrorNotReady || !succeeded(state)) break;
-    ++arrived_;
-  }
-  if (arrived_ == before) return false;
+void Job::end_oldest() {
+  arrived_ = copy(copies_over_++).runs_end;
   open_runs();
-  return true;
+}
+
+bool Job::has_arrived() {
+  if (!watches_each_ || ended_ || !may_query()) return false;
+  const std::size_t before = arrived_;
+  while (copies_over_ < copies_begun_) {
+    const cudaError_t state = state_of(copy(copies_over_).done);
+    if (state == cudaErrorNotReady || !succeeded(state)) break;
+    end_oldest();
+  }
+  return arrived_ != before;
 }
 
 void Job::wait_for_oldest() {
-  if (!watches_each_ || arrived_ == enqueued_) {  // the other threads have all that can be done
+  if (!watches_each_ ||
+      copies_over_ == copies_begun_)  // the other threads have all that can be done
     std::this_thread::sleep_for(pause_for_threads);
-  } else if (succeeded(cudaEventSynchronize(event_of(arrived_)))) {
-    ++arrived_;
-    open_runs();
-  }
+  else if (succeeded(cudaEventSynchronize(copy(copies_over_).done)))
+    end_oldest();
 }
 
 std::size_t Job::run_of(std::size_t part, std::size_t run) const {
@@ -169,27 +193,28 @@ bool Job::take_open_part(std::size_t& part, std::size_t& run) {
   return true;
 }
 
-void Job::fill_or_empty(std::size_t part, std::size_t run) {
+template <class Between>
+void Job::fill_or_empty(std::size_t part, std::size_t run, Between between) {
   const Pieces& pieces = transfer_.pieces;
   const Run& all = schedule_.runs()[run];
-  const auto [first, count] = schedule_.pieces_of(part, run);
-  const Pieces::Piece begin = pieces.piece(first), last = pieces.piece(first + count - 1);
-  const std::size_t nbytes = last.at + last.nbytes - begin.at;
-  char* const chunk = memory_ + all.chunk + (begin.at - all.at);
-  if (pieces.contiguous()) {
-    char* const host = transfer_.host + begin.host_at;
-    char *const to = transfer_.up ? chunk : host, *const from = transfer_.up ? host : chunk;
-    past_cache_ ? copy_past_cache(to, from, nbytes) : void(std::memcpy(to, from, nbytes));
-  } else {
-    for (std::size_t i = first; i < first + count; ++i) {
-      const Pieces::Piece piece = pieces.piece(i);
-      char* const at = chunk + (piece.at - begin.at);
-      transfer_.up ? pieces.gather(piece, at, transfer_.host)
-                   : pieces.scatter(piece, at, transfer_.host);
-    }
+  auto [first, count] = schedule_.pieces_of(part, run);
+  for (; count; --count, ++first) {
+    const Pieces::Piece piece = pieces.piece(first);
+    char *const chunk = memory_ + all.chunk + (piece.at - all.at), *const host = transfer_.host;
+    if (!pieces.contiguous())
+      transfer_.up ? pieces.gather(piece, chunk, host) : pieces.scatter(piece, chunk, host);
+    else if (transfer_.up)
+      copy_bytes(chunk, host + piece.host_at, piece.nbytes);
+    else
+      copy_bytes(host + piece.host_at, chunk, piece.nbytes);
+    moved_ += piece.nbytes;
+    if (count > 1) between();
   }
-  moved_ += nbytes;
   --parts_left_[run];
+}
+
+void Job::copy_bytes(char* to, const char* from, std::size_t nbytes) const {
+  past_cache_ ? copy_past_cache(to, from, nbytes) : void(std::memcpy(to, from, nbytes));
 }
 
 // Enqueue the copy of a run. Among rows with a pitch, a run is the rest of a row, whole rows, and

@@ -26,9 +26,10 @@ constexpr std::size_t plain_piece = std::size_t(64) << 20;
 constexpr std::size_t long_row = 4096;
 constexpr Index most_pitch = (Index(1) << 31) - 1;
 
-// Sizes from which threads share a copy, and from which one thread copies through its page-locked
-// memory, measured on an H200 by benchmarks/transfer_calls.py.
-constexpr std::size_t usual_threshold = std::size_t(768) << 10, gathered_from = 4096;
+// Sizes measured on an H200 by benchmarks/transfer_calls.py: from which several threads copy, and
+// from which one thread copies through the ring, contiguous downloads and what is gathered.
+constexpr std::size_t usual_threshold = std::size_t(512) << 10;
+constexpr std::size_t downloaded_from = longest_bounce + 1, gathered_from = 4096;
 
 constexpr std::size_t never = SIZE_MAX;
 
@@ -51,7 +52,7 @@ struct Settings {
   // Return the size below which a copy is one call.
   std::size_t short_below(bool up) const {
     const std::size_t below = std::min({now.threshold, now.shown, plain_piece});
-    return up || now.threshold == never ? below : std::min(below, longest_bounce + 1);
+    return up || now.threshold == never ? below : std::min(below, downloaded_from);
   }
   static Settings& get() {
     static auto& settings = *new Settings;
@@ -110,6 +111,15 @@ bool is_allocated(const void* device, std::size_t nbytes) {
   return true;
 }
 
+// Copy contiguous bytes by one call, from or to the block of page-locked memory if that is faster.
+Status copy_short(void* device, void* host, std::size_t nbytes, bool up) {
+  if (Settings::get().is_on.load(std::memory_order_relaxed) && is_short_for_bounce(nbytes, up) &&
+      is_pageable(host))
+    if (const std::optional<Status> status = copy_by_bounce(device, host, nbytes, up))
+      return *status;
+  return plain_copy(device, host, nbytes, up);
+}
+
 // One transfer, starting at the first elements.
 struct Transfer {
   char* device;
@@ -155,7 +165,8 @@ struct Transfer {
       const Pieces::Piece piece = pieces.piece(i);
       char* const end = chunk ? chunk.get() : first + piece.host_at;
       if (chunk && up) pieces.gather(piece, end, first);
-      const Status status = plain_copy(low + piece.at, end, piece.nbytes, up);
+      const Status status = chunk ? plain_copy(low + piece.at, end, piece.nbytes, up)
+                                  : copy_short(low + piece.at, end, piece.nbytes, up);
       if (status.failed()) return status;
       if (chunk && !up) pieces.scatter(piece, end, first);
       watch.moved(piece.at + piece.nbytes);
@@ -168,9 +179,16 @@ struct Transfer {
     const std::size_t nbytes = dense.nbytes();
     if (settings.threshold == never || TransferWatch::is_watching()) return false;
     const bool by_one = nbytes < usual_threshold &&
-                        (contiguous ? !up && nbytes > longest_bounce : nbytes >= gathered_from);
-    if (nbytes < settings.threshold && !by_one) return false;
+                        (contiguous ? !up && nbytes >= downloaded_from : nbytes >= gathered_from);
+    if (!is_shared(settings) && !by_one) return false;
     return !contiguous || is_pageable(host);
+  }
+
+  // Return whether several threads share a copy. Smaller downloads than uploads gain from that,
+  // because the bus need not wait for the threads first.
+  bool is_shared(const TransferSettings& settings) const {
+    const std::size_t threshold = settings.threshold;
+    return dense.nbytes() >= (up ? threshold : threshold - threshold / 4);
   }
 
   // Copy through page-locked memory. Returns false, without a copy, if there is none for now.
@@ -181,8 +199,8 @@ struct Transfer {
     if (status.failed()) return true;
     const std::shared_ptr<Ring> ring = ring_of(current, nbytes, settings);
     if (!ring) return false;
-    const unsigned most = nbytes < settings.threshold ? 1 : settings.threads;
-    const StagingPlan plan = plan_staging(*ring, nbytes, up, most, settings);
+    const unsigned most = is_shared(settings) ? settings.threads : 1;
+    const StagingPlan plan = plan_staging(nbytes, up, most, settings);
     const Pieces pieces(dense, layout, plan.piece_bytes);
     const StagedTransfer staged{
         device + pieces.dense_offset(), host + pieces.host_offset(), pieces, nbytes, up, rows};
@@ -227,15 +245,6 @@ struct Transfer {
     });
   }
 };
-
-// Copy that is one call.
-Status copy_short(void* device, void* host, std::size_t nbytes, bool up) {
-  if (Settings::get().is_on.load(std::memory_order_relaxed) && is_short_for_bounce(nbytes, up) &&
-      is_pageable(host))
-    if (const std::optional<Status> status = copy_by_bounce(device, host, nbytes, up))
-      return *status;
-  return plain_copy(device, host, nbytes, up);
-}
 
 Status transfer(void* device, void* host, std::size_t nbytes, bool up) {
   if (!enter_runtime()) return refused_status();
