@@ -1,6 +1,6 @@
 """Common ground of all parts: the target in use, errors, streams, devices, argument checks."""
 
-from PyGPU._runtime import errors, hooks, programs, settings, state, streams, targets
+from PyGPU._runtime import errors, hooks, settings, state, streams, targets
 from PyGPU._runtime.arguments import device_address, extent, integer, require_array
 from PyGPU._runtime.capabilities import capabilities
 from PyGPU._runtime.devices import are_several, on_device_of_first
@@ -14,7 +14,7 @@ from PyGPU._runtime.streams import in_order, order_after
 from PyGPU._runtime.targets import core, runtime_library
 
 #: Modules of this package that are imported at their first use, by ``from PyGPU._runtime import``.
-DEFERRED = ("commands", "configuration", "digests", "toolkits")
+DEFERRED = ("commands", "configuration", "digests", "programs", "toolkits")
 
 __all__ = [
     "PACKAGE",
@@ -38,7 +38,6 @@ __all__ = [
     "loads_later",
     "on_device_of_first",
     "order_after",
-    "programs",
     "require_array",
     "runtime_library",
     "settings",

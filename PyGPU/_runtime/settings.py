@@ -171,9 +171,9 @@ ROWS = (
         "PYGPU_STAGING",
         _BYTES,
         None,
-        "768K on GPUs, 0 on `host` and on one core",
-        "smallest transfer, in bytes, that several threads copy; 0: all transfers are copies of "
-        "the runtime",
+        "512K on GPUs, 0 on `host` and on one core",
+        "smallest transfer to the device, in bytes, that several threads copy; to the host, three "
+        "quarters of it; 0: all transfers are copies of the runtime",
         "C++",
     ),
     Setting(

@@ -4,6 +4,7 @@ import functools
 
 import numpy as np
 import pytest
+from campaign import rare_but
 from threads_tools import at_once
 
 import PyGPU
@@ -53,7 +54,7 @@ KINDS = (
 )
 SIZES = sorted(
     size + more
-    for size in (8, 4096, 48 << 10, 80 << 10, 128 << 10, 256 << 10, 768 << 10, 2 << 20, 6 << 20)
+    for size in (8, 12 << 10, 48 << 10, 80 << 10, 128 << 10, 384 << 10, 512 << 10, 2 << 20, 6 << 20)
     for more in (-1, 0, 1)
 )
 
@@ -63,7 +64,7 @@ def test_every_call_around_every_threshold(size):
     """The thresholds of GPUs, on every target. Each call is made before and after its page-locked
     memory is there."""
     gap = 256
-    with configure(threshold=768 << 10):
+    with configure(threshold=512 << 10):
         for offset in (0, 1, 37):
             host, memory = ends_of(size, offset)
             address, back = (
@@ -105,6 +106,22 @@ def test_every_call_around_every_threshold(size):
                 assert (arrived == wide).all()
 
 
+@pytest.mark.parametrize("megabytes", rare_but([17], [17, 33, 70, 97]))
+def test_large_copies_there_and_back(megabytes):
+    """More than page-locked memory, which is used again; past the processor's cache, and not."""
+    size = (megabytes << 20) + 7
+    host = np.arange(size // 4 + 1, dtype=np.uint32).view(np.uint8)[:size]
+    with configure(threshold=512 << 10):
+        array = gpuarray.empty(size, np.uint8)
+        for offset in (0, 1, 5):
+            array[offset:].set(host[: size - offset])
+            assert (array[offset:].get() == host[: size - offset]).all()
+            back = np.zeros(2 * size, np.uint8)
+            array[offset:].get(back[1 : size - offset + 1])
+            assert (back[1 : size - offset + 1] == host[: size - offset]).all()
+            assert not back[0] and not back[size - offset + 1 :].any()
+
+
 def test_boxes_of_every_size():
     with configure(threshold=64 << 10):
         for shape in ((3, 5, 40), (4, 30, 1000), (2, 300, 4100)):
@@ -139,7 +156,7 @@ def test_many_threads_at_once():
             found.append((array.get() == host).all())
             found.append((array.get(np.zeros_like(host)) == host).all())
 
-    with configure(threshold=768 << 10):
+    with configure(threshold=512 << 10):
         at_once([functools.partial(work, number) for number in range(16)])
     assert len(found) == 16 * 12 and all(found)
 
