@@ -1,4 +1,5 @@
-// Waiting for events in a loop, by which the thread continues some microseconds earlier.
+// Waiting for events by looking at them in a loop, so that the thread continues some microseconds
+// earlier than after a blocking call.
 #pragma once
 
 #include <chrono>

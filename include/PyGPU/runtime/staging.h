@@ -1,8 +1,8 @@
 // Ring of page-locked memory through which several threads copy pageable memory.
 //
 // The driver copies pageable memory through one small page-locked buffer in one thread, which
-// reaches a fraction of the bus's bandwidth. Here, several threads fill or empty one part of a
-// larger buffer, while others are on the bus. They also share the page faults of fresh memory.
+// reaches a fraction of the bus's bandwidth. While some parts of a larger buffer are on the bus,
+// several threads fill or empty others. They also share the page faults of fresh memory.
 #pragma once
 
 #include <functional>
@@ -24,12 +24,13 @@ void release_other_rings(const TransferSettings& settings);
 StagingPlan plan_staging(std::size_t nbytes, bool up, unsigned most_threads,
                          const TransferSettings& settings);
 
-// Copy through the ring, in the order of the legacy null stream. An upload of at most one chunk
-// is one copy there. All other transfers are several, between which work may come that other
-// threads enqueue meanwhile; so it is in the runtime's own downloads of pageable memory. `moved` is
-// called in this thread now and then, with the bytes that all threads have copied; its exceptions
-// are rethrown when no copy is on its way. Returns false, without a copy, if another thread uses
-// the ring. A transfer of at least 16 MB waits for the ring, at most a second.
+// Copy through the ring, after the work that the legacy null stream waits for. An upload of at most
+// one chunk is one copy on that stream, if it is dense. Any other transfer is several copies, and
+// work that other threads enqueue meanwhile may run between them, as between the pieces of the
+// runtime's own pageable downloads; those of more than a chunk are on a stream of their own.
+// `moved` is called in this thread now and then, with the bytes that all threads have copied; its
+// exceptions are rethrown when no copy is on its way. Returns false, without a copy, if another
+// thread uses the ring. A transfer of at least 16 MB waits for the ring, at most a second.
 bool stage(Ring& ring, const StagedTransfer& transfer, const StagingPlan& plan,
            const std::function<void(std::size_t moved)>& moved, Status& status);
 

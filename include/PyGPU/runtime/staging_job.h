@@ -1,11 +1,10 @@
 // One staged transfer under way: its copies over the bus, and the threads that fill or empty them.
 //
-// One thread, the director, calls the runtime; all copies are on the null stream, in order. The
-// other threads only copy bytes between the host's memory and page-locked memory, and so does the
-// director while it would wait. A download's copies are enqueued as far ahead as there is
-// page-locked memory, so that the bus does not wait for the processor. An upload's runs are
-// enqueued once they are full, all that follow each other as one copy: each copy costs the device
-// some 4 us.
+// One thread, the director, calls the runtime. The other threads only copy bytes between the host's
+// memory and page-locked memory; the director does the same instead of idling. A download's copies
+// are enqueued as far ahead as there is page-locked memory, so that the bus does not wait for the
+// processor. An upload's runs are enqueued once they are full, all that follow each other as one
+// copy, for each copy costs the device some 4 us.
 #pragma once
 
 #include <atomic>
@@ -14,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "memory.h"
 #include "pieces.h"
 #include "staging_schedule.h"
 #include "stream.h"
@@ -36,16 +36,34 @@ struct StagedTransfer {
 
 namespace staging {
 
+// Page-locked memory, and the stream and the events of copies from and to it. One job at a time
+// uses it.
+struct Buffer {
+  // Allocate all on the current device.
+  explicit Buffer(std::size_t nbytes);
+
+  // Return whether no copy is on its way. If an error has left that open, wait for all copies.
+  bool settle();
+
+  char* address() const { return static_cast<char*>(memory.get().address); }
+
+  Memory memory;
+  Rotation rotation;
+  Stream stream{cudaStreamNonBlocking, 0};
+  Event earlier{cudaEventDisableTiming | cudaEventBlockingSync};  // of the work before a job
+  std::deque<Event> done;                                         // of copies
+  bool is_settled = true;
+  Status status;  // of the allocations
+};
+
 class Job {
  public:
   // Called by the director with the bytes that have been filled or emptied.
   using After = std::function<void(std::size_t moved)>;
 
-  // No other job may use `memory` or the events, at least two, meanwhile.
-  Job(const StagedTransfer& transfer, const StagingPlan& plan, char* memory, Rotation& rotation,
-      std::deque<Event>& events);
+  Job(const StagedTransfer& transfer, const StagingPlan& plan, Buffer& buffer);
 
-  // The director: do what needs no other threads. They are needed when this returns.
+  // The director: do what needs no other threads; call them when this has returned.
   void begin();
   // The director: work until all copies are enqueued, and a download's parts have been taken.
   // Rethrows what `after` throws.
@@ -60,7 +78,7 @@ class Job {
 
  private:
   struct Copy {
-    std::size_t runs_end;  // number of the runs of all copies up to this one
+    std::size_t runs_end;  // number of the runs of all copies up to and including this one
     cudaEvent_t done;
   };
 
@@ -73,24 +91,22 @@ class Job {
   void open_runs();
   bool has_arrived();
   void wait_for_oldest();
-  bool take_open_part(std::size_t& part, std::size_t& run);
+  bool take_open_part(std::size_t& part);
   // Fill or empty a part, and call `between()` between its pieces.
   template <class Between>
-  void fill_or_empty(std::size_t part, std::size_t run, Between between);
+  void fill_or_empty(std::size_t part, Between between);
   void copy_bytes(char* to, const char* from, std::size_t nbytes) const;
   cudaError_t enqueue(const Run& run) const;
   cudaError_t enqueue_bytes(char* device, char* chunk, std::size_t nbytes) const;
   cudaError_t enqueue_rows(char* device, char* chunk, std::size_t rows) const;
-  // Return the place of a copy by its number. The last event is not a copy's.
+  // Return the place of a copy by its number.
   Copy& copy(std::size_t number) { return copies_[number % copies_.size()]; }
-  // Find the run of a part that is not before `run`.
-  std::size_t run_of(std::size_t part, std::size_t run) const;
-
   const StagedTransfer& transfer_;
   const unsigned threads_;
   const bool past_cache_;
-  char* const memory_;
-  const cudaEvent_t earlier_;  // of the work before the transfer
+  const std::size_t copy_bytes_;
+  Buffer& buffer_;
+  const cudaStream_t stream_;
   const Schedule schedule_;
   const std::size_t all_;    // runs
   const bool watches_each_;  // whether each copy has an event, or only the last

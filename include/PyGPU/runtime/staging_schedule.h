@@ -15,11 +15,13 @@ struct StagingPlan {
   unsigned threads;         // that fill or empty parts
   std::size_t piece_bytes;  // of the pieces that are gathered and scattered
   std::size_t part_bytes;   // of the pieces that a thread takes at once
-  std::size_t run_bytes;    // of one copy over the bus, if it tapers
+  std::size_t run_bytes;    // of a run, if the transfer tapers
+  std::size_t copy_bytes;   // of one copy over the bus, if several runs are joined
   // Whether the last runs are short, and the first ones of an upload: then the bus is not idle for
   // long before the first copy, and little is left to do after the last. If not, there is one run.
   bool tapers;
   bool past_cache;  // whether contiguous bytes are written past the processor's cache
+  bool has_stream;  // whether it uses the buffer's stream instead of the null stream
 };
 
 namespace staging {
@@ -41,7 +43,7 @@ struct Run {
   std::size_t first, count;  // pieces
   std::size_t at, nbytes;    // in the dense array
   std::size_t chunk;
-  std::size_t parts_end;    // number of the parts of all runs up to this one
+  std::size_t parts_end;    // number of the parts of all runs up to and including this one
   std::size_t part_pieces;  // of each part except the last
   std::size_t after;        // number of runs that must have left their chunks before this begins
 };
@@ -54,6 +56,8 @@ class Schedule {
   std::size_t part_count() const { return runs_.back().parts_end; }
   // Return whether a chunk is used twice.
   bool reuses_chunks() const { return runs_.back().after > 0; }
+  // Return the run of a part.
+  std::size_t run_of(std::size_t part) const;
   std::size_t parts_begin(std::size_t run) const { return run ? runs_[run - 1].parts_end : 0; }
   std::size_t parts_of(std::size_t run) const { return runs_[run].parts_end - parts_begin(run); }
   // Return the pieces of a part, which is one of that run's, as (first, count).

@@ -8,7 +8,7 @@ namespace PyGPU {
 // Settings of later transfers in all threads.
 struct TransferSettings {
   unsigned threads;         // maximum number
-  unsigned chunks;          // page-locked memory of each thread, in chunks
+  unsigned chunks;          // page-locked memory, in chunks for each thread; all threads share it
   std::size_t chunk_bytes;  // maximum size of one copy over the bus
   // Bytes from which several threads copy pageable memory to the device; from the device, they do
   // so from three quarters of it. SIZE_MAX: all copies are the runtime's.

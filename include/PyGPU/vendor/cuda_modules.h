@@ -140,6 +140,9 @@ constexpr bool shares_last_error = false;
 // True if handle 1 denotes the null stream in every library of the process.
 constexpr bool null_stream_has_number() { return true; }
 
+// True if a thread in relaxed mode may wait for an event while another thread captures a stream.
+constexpr bool waits_beside_captures = true;
+
 // True if freed blocks of the pool are cached by default. See block_cache.h.
 constexpr bool keeps_blocks = true;
 

@@ -105,6 +105,7 @@ inline bool null_stream_has_number() {
 #endif
 }
 
+constexpr bool waits_beside_captures = false;  // refused by the runtimes of 2025
 constexpr bool keeps_blocks = true;
 
 // Since ROCm 7, pools on Radeon GPUs crash (gfx1100: ROCm/legacy-rocm-build 6178) or give memory

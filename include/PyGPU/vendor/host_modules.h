@@ -83,6 +83,7 @@ inline const auto launch_kernel = cudaHostLaunchKernel;
 constexpr bool launch_runs_kernel = true;
 constexpr bool shares_last_error = true;
 constexpr bool null_stream_has_number() { return true; }
+constexpr bool waits_beside_captures = true;
 constexpr bool keeps_blocks = false;
 constexpr bool has_faulty_pools(int) { return false; }
 

@@ -60,7 +60,7 @@ std::unique_ptr<Block> take_block(Place& place, int device) {
 
 void give_block(Place& place, std::unique_ptr<Block> block) {
   const std::lock_guard<std::mutex> hold(place.lock);
-  place.block.swap(block);  // with null, unless the device was reset meanwhile
+  if (!place.block) place.block = std::move(block);  // else another since the device was reset
 }
 
 cudaError_t upload(const Block& block, void* device, const char* host, std::size_t nbytes) {
@@ -68,21 +68,21 @@ cudaError_t upload(const Block& block, void* device, const char* host, std::size
   return cudaMemcpy(device, block.address(), nbytes, cudaMemcpyHostToDevice);
 }
 
-cudaError_t into_block(const Block& block, const void* device, std::size_t nbytes) {
-  if (nbytes < looked_for_from)
-    return cudaMemcpy(block.address(), device, nbytes, cudaMemcpyDeviceToHost);
+// Download by an event. After an error the copy may be on its way.
+cudaError_t download_looking(const Block& block, const void* device, std::size_t nbytes) {
+  const RelaxedCaptureMode relaxed = relax_capture_mode();
   const cudaStream_t null_stream{};
   cudaError_t error =
       cudaMemcpyAsync(block.address(), device, nbytes, cudaMemcpyDeviceToHost, null_stream);
-  if (error) return error;
-  error = cudaEventRecord(block.arrived.get(), null_stream);
-  if (!error) return wait_for(block.arrived.get());
-  (void)cudaStreamSynchronize(null_stream);  // the copy is on its way
-  return error;
+  if (!error) error = cudaEventRecord(block.arrived.get(), null_stream);
+  return error ? error : wait_for(block.arrived.get());
 }
 
 cudaError_t download(const Block& block, char* host, const void* device, std::size_t nbytes) {
-  const cudaError_t error = into_block(block, device, nbytes);
+  const cudaError_t error =
+      waits_beside_captures && nbytes >= looked_for_from
+          ? download_looking(block, device, nbytes)
+          : cudaMemcpy(block.address(), device, nbytes, cudaMemcpyDeviceToHost);
   if (!error) std::memcpy(host, block.address(), nbytes);
   return error;
 }
@@ -103,7 +103,10 @@ std::optional<Status> copy_by_bounce(void* device, void* host, std::size_t nbyte
   auto* const bytes = static_cast<char*>(host);
   const cudaError_t error =
       up ? upload(*block, device, bytes, nbytes) : download(*block, bytes, device, nbytes);
-  give_block(place, std::move(block));
+  if (error && cudaStreamSynchronize(cudaStream_t()))
+    (void)cudaGetLastError();  // the block is released, which waits for the device
+  else
+    give_block(place, std::move(block));
   return error;
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -28,9 +27,6 @@ constexpr std::size_t KB = 1 << 10, MB = 1 << 20;
 // for ever: the other thread may be in Python, in a watcher that waits for this very transfer.
 constexpr std::size_t waits_for_turn = 16 * MB;
 constexpr std::chrono::seconds longest_wait{1};
-
-// Most copies that are enqueued ahead.
-constexpr std::size_t event_count = 64;
 
 std::string pci_bus_id(int device) {
   char text[32] = "";
@@ -65,17 +61,16 @@ class Ring {
   // Return whether there is memory for a transfer. It is allocated once transfers have earned it.
   bool has_memory(std::size_t nbytes) {
     const std::lock_guard<std::mutex> hold(growth_);
-    if (state_ != State::none) return state_ == State::ready;
+    if (was_asked_for_) return buffer_.has_value();
     seen_ += std::min(nbytes, SIZE_MAX - seen_);
     if (seen_ < nbytes_ / 4) return false;
-    const Status status = near_ ? prepare_near() : prepare();
-    state_ = status.failed() ? State::failed : State::ready;  // it is asked for once
-    if (status.failed()) {
+    was_asked_for_ = true;
+    prepare();
+    if (buffer_ && buffer_->status.failed()) {
       (void)cudaGetLastError();
-      events_.clear();
-      memory_ = Memory();
+      buffer_.reset();
     }
-    return state_ == State::ready;
+    return buffer_.has_value();
   }
 
   bool run(const StagedTransfer& transfer, const StagingPlan& plan,
@@ -89,7 +84,8 @@ class Ring {
       if (!turn.try_lock_until(end)) return false;
     }
     const RelaxedCaptureMode relaxed = relax_capture_mode();
-    staging::Job job(transfer, plan, static_cast<char*>(memory_.get().address), rotation_, events_);
+    if (!buffer_->settle()) return false;
+    staging::Job job(transfer, plan, *buffer_);
     try {
       job.begin();
       team_.run(plan.threads, [&](unsigned number) { number ? job.help() : job.direct(after); });
@@ -102,28 +98,18 @@ class Ring {
   }
 
  private:
-  // Like prepare(), in a thread near the device: a thread's memory comes from its own node.
-  Status prepare_near() {
-    Status status;
+  // In a thread near the device, for a thread's memory comes from its own node.
+  void prepare() {
+    if (!near_) return void(buffer_.emplace(nbytes_));
     const auto work = [&] {
       stay_near(near_);
-      status = cudaSetDevice(device_);
-      if (!status.failed()) status = prepare();
+      if (cudaSetDevice(device_) == cudaSuccess) buffer_.emplace(nbytes_);
     };
     try {
       start_quiet_thread(work).join();
     } catch (const std::system_error&) {  // no more threads
-      return prepare();
+      buffer_.emplace(nbytes_);
     }
-    return status;
-  }
-
-  Status prepare() {
-    const RelaxedCaptureMode relaxed = relax_capture_mode();
-    Status status = take_memory(memory_, MemoryKind::pinned, nbytes_);
-    while (events_.size() < event_count && !status.failed())
-      status = events_.emplace_back(cudaEventDisableTiming | cudaEventBlockingSync).status;
-    return status;
   }
 
   const int device_;
@@ -132,11 +118,9 @@ class Ring {
   const std::size_t nbytes_;
   std::mutex growth_;
   std::timed_mutex turn_;
-  enum class State { none, ready, failed } state_ = State::none;
+  bool was_asked_for_ = false;
   std::size_t seen_ = 0;
-  Memory memory_;
-  staging::Rotation rotation_{nbytes_};
-  std::deque<Event> events_;
+  std::optional<staging::Buffer> buffer_;
   const std::optional<cpu_set_t> near_;
   ThreadTeam team_;
 };
@@ -185,7 +169,9 @@ StagingPlan plan_staging(std::size_t nbytes, bool up, unsigned most_threads,
   const auto bounded = [&](std::size_t size) { return std::min(size, settings.chunk_bytes); };
   StagingPlan plan{};
   plan.threads = unsigned(std::clamp<std::size_t>(nbytes / bounded(128 * KB), 1, most_threads));
-  plan.tapers = !up || nbytes > settings.chunk_bytes;
+  plan.copy_bytes = settings.chunk_bytes;
+  plan.has_stream = nbytes > settings.chunk_bytes;
+  plan.tapers = !up || plan.has_stream;
   if (!up) {
     plan.piece_bytes = bounded(32 * KB);
     plan.part_bytes = bounded(nbytes < 16 * MB ? 64 * KB : 128 * KB);

@@ -15,62 +15,93 @@ namespace {
 
 constexpr std::chrono::microseconds pause_for_threads{20};
 
-// Most bytes of an upload's runs that are joined to one copy.
-constexpr std::size_t most_joined = 4 << 20;
+// Copies that are enqueued at most.
+constexpr std::size_t most_copies = 63;
 
 // An event on an idle stream is over within this time.
 constexpr std::chrono::microseconds idle_within{20};
 
 }  // namespace
 
-Job::Job(const StagedTransfer& transfer, const StagingPlan& plan, char* memory, Rotation& rotation,
-         std::deque<Event>& events)
+Buffer::Buffer(std::size_t nbytes) : rotation(nbytes) {
+  const RelaxedCaptureMode relaxed = relax_capture_mode();
+  for (const Status& made :
+       {take_memory(memory, MemoryKind::pinned, nbytes), stream.status, earlier.status})
+    if (made.failed()) {
+      status = made;
+      return;
+    }
+  while (done.size() < most_copies && !status.failed())
+    status = done.emplace_back(cudaEventDisableTiming | cudaEventBlockingSync).status;
+}
+
+bool Buffer::settle() {
+  if (is_settled) return true;
+  is_settled = true;
+  for (const cudaStream_t used : {stream.get(), cudaStream_t()})
+    if (cudaStreamSynchronize(used)) {
+      (void)cudaGetLastError();  // the job has an error of its own
+      is_settled = false;
+    }
+  return is_settled;
+}
+
+Job::Job(const StagedTransfer& transfer, const StagingPlan& plan, Buffer& buffer)
     : transfer_(transfer),
       threads_(plan.threads),
       past_cache_(plan.past_cache),
-      memory_(memory),
-      earlier_(events.back().get()),
-      schedule_(transfer.pieces, plan, transfer.up, rotation),
+      copy_bytes_(plan.copy_bytes),
+      buffer_(buffer),
+      stream_(plan.has_stream ? buffer.stream.get() : cudaStream_t()),
+      schedule_(transfer.pieces, plan, transfer.up, buffer.rotation),
       all_(schedule_.runs().size()),
       watches_each_(!transfer.up || schedule_.reuses_chunks()),
       parts_left_(new std::atomic<std::size_t>[all_]) {
   for (std::size_t run = 0; run < all_; ++run) parts_left_[run] = schedule_.parts_of(run);
-  copies_.reserve(events.size() - 1);
-  for (std::size_t i = 0; i + 1 < events.size(); ++i) copies_.push_back({0, events[i].get()});
+  copies_.reserve(buffer.done.size());
+  for (const Event& event : buffer.done) copies_.push_back({0, event.get()});
   open_runs();
 }
 
 // The other threads wait in loops, so they are not called before the device has done what was
 // enqueued earlier. An upload's threads do not wait for it, unless they use a chunk again.
 void Job::begin() {
+  const cudaEvent_t earlier = buffer_.earlier.get();
+  const bool is_elsewhere = stream_ != cudaStream_t(), needs_threads = threads_ > 1;
+  if (is_elsewhere || (needs_threads && !transfer_.up)) {
+    if (!succeeded(cudaEventRecord(earlier, cudaStream_t()))) return;
+    if (is_elsewhere && !succeeded(cudaStreamWaitEvent(stream_, earlier, 0))) return;
+  }
   if (transfer_.up) {
-    if (watches_each_) succeeded(cudaStreamSynchronize(cudaStream_t()));
+    if (watches_each_) succeeded(wait_for(earlier));
     return;
   }
-  if (threads_ == 1) return;
-  if (!succeeded(cudaEventRecord(earlier_, cudaStream_t()))) return;
+  if (!needs_threads) return;
   enqueue_ready();
   if (ended_) return;
   cudaError_t state = cudaErrorNotReady;
-  const auto is_over = [&] { return (state = state_of(earlier_)) != cudaErrorNotReady; };
+  const auto is_over = [&] { return (state = state_of(earlier)) != cudaErrorNotReady; };
   if (may_query()) (void)spin_until(is_over, idle_within);
   succeeded(state == cudaErrorNotReady ? wait_for(copy(0).done) : state);
 }
 
 void Job::direct(const After& after) {
-  std::size_t run = 0, told = 0;
+  std::size_t told = 0;
   const auto goes_on = [&] {
     enqueue_ready();
     const bool arrived = has_arrived();
     std::size_t part = 0;
-    const bool took = take_open_part(part, run);
-    if (took) fill_or_empty(part, run, [this] { enqueue_ready(); });
+    const bool took = take_open_part(part);
+    if (took) fill_or_empty(part, [this] { enqueue_ready(); });
     if (const std::size_t now = moved_; now != told) after(told = now);
     return arrived || took || is_directed();
   };
   try {
-    while (!is_directed())
-      if (!spin_until(goes_on, looks_for)) wait_for_oldest();
+    while (!is_directed()) {
+      // Without queries, nothing arrives while this looks.
+      const auto looks = may_query() ? looks_for : std::chrono::microseconds(0);
+      if (!spin_until(goes_on, looks)) wait_for_oldest();
+    }
   } catch (...) {
     ended_ = true;  // run() of the team waits for the other threads
     throw;
@@ -79,25 +110,24 @@ void Job::direct(const After& after) {
 
 void Job::help() {
   const std::size_t parts = schedule_.part_count();
-  for (std::size_t part, run = 0; (part = next_++) < parts;) {
-    run = run_of(part, run);
+  for (std::size_t part; (part = next_++) < parts;) {
+    const std::size_t run = schedule_.run_of(part);
     wait_until([&] { return open_ > run || ended_; }, looks_for);
     if (ended_) return;
-    fill_or_empty(part, run, [] {});
+    fill_or_empty(part, [] {});
   }
 }
 
 cudaError_t Job::end() {
-  if (ended_)
-    (void)cudaStreamSynchronize(cudaStream_t());  // some copies may be on their way
-  else if (transfer_.up)
-    succeeded(wait_for(copy(copies_begun_ - 1).done));
+  if (!ended_ && transfer_.up) succeeded(wait_for(copy(copies_begun_ - 1).done));
+  if (ended_) cancel();
   return error_;
 }
 
 void Job::cancel() {
   ended_ = true;
-  (void)end();
+  buffer_.is_settled = false;
+  buffer_.settle();
 }
 
 bool Job::is_directed() const {
@@ -124,7 +154,7 @@ Run Job::join_full_runs(std::size_t& end) const {
   Run joined = runs[enqueued_];
   for (; end < all_ && !parts_left_[end]; ++end) {
     const bool follows = runs[end].chunk == joined.chunk + joined.nbytes;
-    if (!follows || joined.nbytes + runs[end].nbytes > most_joined) break;
+    if (!follows || joined.nbytes + runs[end].nbytes > copy_bytes_) break;
     joined.nbytes += runs[end].nbytes;
   }
   return joined;
@@ -138,7 +168,7 @@ void Job::enqueue_ready() {
     if (!succeeded(enqueue(run))) return;
     if (watches_each_ || end == all_) {
       copy(copies_begun_).runs_end = end;
-      if (!succeeded(cudaEventRecord(copy(copies_begun_).done, cudaStream_t()))) return;
+      if (!succeeded(cudaEventRecord(copy(copies_begun_).done, stream_))) return;
       ++copies_begun_;
     }
     enqueued_ = end;
@@ -178,29 +208,24 @@ void Job::wait_for_oldest() {
     end_oldest();
 }
 
-std::size_t Job::run_of(std::size_t part, std::size_t run) const {
-  while (schedule_.runs()[run].parts_end <= part) ++run;
-  return run;
-}
-
-bool Job::take_open_part(std::size_t& part, std::size_t& run) {
+bool Job::take_open_part(std::size_t& part) {
   part = next_;
-  do {
-    if (part >= schedule_.part_count()) return false;
-    run = run_of(part, run);
-    if (run >= open_) return false;
-  } while (!next_.compare_exchange_weak(part, part + 1));
+  do
+    if (part >= schedule_.part_count() || schedule_.run_of(part) >= open_) return false;
+  while (!next_.compare_exchange_weak(part, part + 1));
   return true;
 }
 
 template <class Between>
-void Job::fill_or_empty(std::size_t part, std::size_t run, Between between) {
+void Job::fill_or_empty(std::size_t part, Between between) {
   const Pieces& pieces = transfer_.pieces;
+  const std::size_t run = schedule_.run_of(part);
   const Run& all = schedule_.runs()[run];
   auto [first, count] = schedule_.pieces_of(part, run);
   for (; count; --count, ++first) {
     const Pieces::Piece piece = pieces.piece(first);
-    char *const chunk = memory_ + all.chunk + (piece.at - all.at), *const host = transfer_.host;
+    char *const chunk = buffer_.address() + all.chunk + (piece.at - all.at), *const host =
+                                                                                 transfer_.host;
     if (!pieces.contiguous())
       transfer_.up ? pieces.gather(piece, chunk, host) : pieces.scatter(piece, chunk, host);
     else if (transfer_.up)
@@ -218,10 +243,10 @@ void Job::copy_bytes(char* to, const char* from, std::size_t nbytes) const {
 }
 
 // Enqueue the copy of a run. Among rows with a pitch, a run is the rest of a row, whole rows, and
-// the begin of another.
+// the beginning of another.
 cudaError_t Job::enqueue(const Run& run) const {
   const auto [width, pitch] = transfer_.rows;
-  char* chunk = memory_ + run.chunk;
+  char* chunk = buffer_.address() + run.chunk;
   if (!width) return enqueue_bytes(transfer_.device + run.at, chunk, run.nbytes);
   cudaError_t outcome = cudaSuccess;
   for (std::size_t at = run.at, end = run.at + run.nbytes; at < end && !outcome;) {
@@ -236,17 +261,16 @@ cudaError_t Job::enqueue(const Run& run) const {
 }
 
 cudaError_t Job::enqueue_bytes(char* device, char* chunk, std::size_t nbytes) const {
-  return transfer_.up
-             ? cudaMemcpyAsync(device, chunk, nbytes, cudaMemcpyHostToDevice, cudaStream_t())
-             : cudaMemcpyAsync(chunk, device, nbytes, cudaMemcpyDeviceToHost, cudaStream_t());
+  return transfer_.up ? cudaMemcpyAsync(device, chunk, nbytes, cudaMemcpyHostToDevice, stream_)
+                      : cudaMemcpyAsync(chunk, device, nbytes, cudaMemcpyDeviceToHost, stream_);
 }
 
 cudaError_t Job::enqueue_rows(char* device, char* chunk, std::size_t rows) const {
   const auto [width, pitch] = transfer_.rows;
   return transfer_.up ? cudaMemcpy2DAsync(device, pitch, chunk, width, width, rows,
-                                          cudaMemcpyHostToDevice, cudaStream_t())
+                                          cudaMemcpyHostToDevice, stream_)
                       : cudaMemcpy2DAsync(chunk, width, device, pitch, width, rows,
-                                          cudaMemcpyDeviceToHost, cudaStream_t());
+                                          cudaMemcpyDeviceToHost, stream_);
 }
 
 }  // namespace PyGPU::staging

@@ -61,6 +61,12 @@ Schedule::Schedule(const Pieces& pieces, const StagingPlan& plan, bool up, Rotat
   }
 }
 
+std::size_t Schedule::run_of(std::size_t part) const {
+  const auto ends_later = [](std::size_t number, const Run& run) { return number < run.parts_end; };
+  return std::size_t(std::upper_bound(runs_.begin(), runs_.end(), part, ends_later) -
+                     runs_.begin());
+}
+
 std::pair<std::size_t, std::size_t> Schedule::pieces_of(std::size_t part, std::size_t run) const {
   const Run& all = runs_[run];
   const std::size_t first = (part - parts_begin(run)) * all.part_pieces;

@@ -1,6 +1,7 @@
 // Waking, working and sleeping of the threads of a team. See thread_team.h.
 #include "PyGPU/runtime/thread_team.h"
 
+#include <algorithm>
 #include <system_error>
 
 #include "PyGPU/runtime/quiet_thread.h"
@@ -8,13 +9,14 @@
 namespace PyGPU {
 namespace {
 
-constexpr std::chrono::microseconds watches_for{50}, pause_between_looks{20};
+constexpr std::chrono::microseconds watches_for{50}, least_pause{20}, most_pause{200};
 
 }  // namespace
 
 void wait_until(const std::function<bool()>& found, std::chrono::microseconds spins) {
   if (spin_until(found, spins)) return;
-  while (!found()) std::this_thread::sleep_for(pause_between_looks);
+  for (auto pause = least_pause; !found(); pause = std::min(2 * pause, most_pause))
+    std::this_thread::sleep_for(pause);
 }
 
 cudaError_t ThreadTeam::EndTraits::release(ThreadTeam* team) {
