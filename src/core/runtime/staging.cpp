@@ -168,6 +168,8 @@ StagingPlan plan_staging(std::size_t nbytes, bool up, unsigned most_threads,
                          const TransferSettings& settings) {
   const auto bounded = [&](std::size_t size) { return std::min(size, settings.chunk_bytes); };
   StagingPlan plan{};
+  // More threads would fill memory faster than the bus empties it, and keep that from the bus.
+  if (up && nbytes >= 16 * MB && nbytes < 48 * MB) most_threads = std::min(most_threads, 4u);
   plan.threads = unsigned(std::clamp<std::size_t>(nbytes / bounded(128 * KB), 1, most_threads));
   plan.copy_bytes = settings.chunk_bytes;
   plan.has_stream = nbytes > settings.chunk_bytes;
@@ -178,8 +180,8 @@ StagingPlan plan_staging(std::size_t nbytes, bool up, unsigned most_threads,
     plan.run_bytes = bounded(2 * MB);
     plan.past_cache = nbytes >= 32 * MB;
   } else if (plan.tapers) {
-    plan.piece_bytes = bounded(64 * KB);
     plan.past_cache = nbytes < 96 * MB;
+    plan.piece_bytes = bounded(plan.past_cache ? 64 * KB : 128 * KB);
     plan.part_bytes = plan.run_bytes = bounded(plan.past_cache ? MB : 2 * MB);
   } else {
     plan.piece_bytes = plan.part_bytes =
