@@ -1,12 +1,15 @@
 """Time of every blocking transfer call from 8 bytes to 1 GB, beside the runtime's own copies.
 
 ``raw`` and ``pinned`` are loops of ``cudaMemcpy`` in C++ with pageable and page-locked memory. The
-candidates take turns within each size. ``get()`` keeps its last result until the next one, like
-``x = a.get()`` in a loop.
+candidates take turns within each size; a call that is not timed precedes each turn, as in a loop.
+``get()`` keeps its last result until the next one, like ``x = a.get()`` in a loop. Each size is
+also printed as soon as it is measured.
 Run: python benchmarks/transfer_calls.py [--most MB] [--json FILE]
 """
 
 import ctypes
+import sys
+from functools import partial
 
 import numpy as np
 from timing import argument, batch_of, library, medians, peer, report
@@ -35,6 +38,26 @@ def keeping(call):
         kept[0] = call()
 
     return keep
+
+
+def copier(raw, address, host, is_up):
+    """Return a function that makes a number of raw copies and returns the seconds of one."""
+
+    def copy(calls):
+        ends = (int(address), host.ctypes.data)
+        return raw(calls, *(ends if is_up else reversed(ends)), host.nbytes, is_up)
+
+    return copy
+
+
+def in_a_loop(call, batch):
+    """Return a function that makes the call, and then times the batch."""
+
+    def timed():
+        call()
+        return batch()
+
+    return timed
 
 
 def candidates(nbytes, calls, raw):
@@ -71,23 +94,16 @@ def candidates(nbytes, calls, raw):
         down["torch copy_"] = lambda: target.copy_(tensor)
         down["torch cpu"] = keeping(tensor.cpu)
 
-    def timed(works, plain, page_locked):
-        timers = {"raw": plain, "pinned": page_locked}
-        return timers | {name: batch_of(call, calls) for name, call in works.items()}
+    def timed(works, pageable, is_up):
+        timers = {}
+        for name, memory in (("raw", pageable), ("pinned", locked)):
+            copy = copier(raw, address, memory, is_up)
+            timers[name] = in_a_loop(partial(copy, 1), partial(copy, calls))
+        for name, call in works.items():
+            timers[name] = in_a_loop(call, batch_of(call, calls))
+        return timers
 
-    ptr = int(address)
-    return (
-        timed(
-            up,
-            lambda: raw(calls, ptr, host.ctypes.data, nbytes, 1),
-            lambda: raw(calls, ptr, locked.ctypes.data, nbytes, 1),
-        ),
-        timed(
-            down,
-            lambda: raw(calls, out.ctypes.data, ptr, nbytes, 0),
-            lambda: raw(calls, locked.ctypes.data, ptr, nbytes, 0),
-        ),
-    )
+    return timed(up, host, True), timed(down, out, False)
 
 
 def size_text(nbytes):
@@ -106,9 +122,10 @@ def main():
         calls = max(4, min(1000, BYTES_PER_BATCH // nbytes))
         rounds = ROUNDS if nbytes < 128 << 20 else 3
         for table, timers in zip(tables, candidates(nbytes, calls, raw)):
-            table[size_text(nbytes)] = {
-                name: seconds * 1e6 for name, seconds in medians(rounds, timers).items()
-            }
+            row = {name: seconds * 1e6 for name, seconds in medians(rounds, timers).items()}
+            table[size_text(nbytes)] = row
+            cells = (f"{name} {microseconds:.3g}" for name, microseconds in row.items())
+            print(f"{size_text(nbytes)}:", ", ".join(cells), file=sys.stderr, flush=True)
     for title, table in zip(("Uploads", "Downloads"), tables):
         report(f"{title}, time of a call", "microseconds", table, device)
 
