@@ -3,9 +3,9 @@
 import atexit
 
 import PyGPU.driver as cuda
-from PyGPU.tools import _exit_handler, make_default_context
+from PyGPU._driver.default_context import exit_handler, make_default_context
 
 cuda.init()
 context = make_default_context()
 device = context.get_device()
-_finish_up = atexit.register(_exit_handler(globals()))
+_finish_up = atexit.register(exit_handler(globals()))

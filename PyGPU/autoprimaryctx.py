@@ -8,7 +8,7 @@ from __future__ import annotations
 import atexit
 
 import PyGPU.driver as cuda
-from PyGPU.tools import _exit_handler, make_default_context
+from PyGPU._driver.default_context import exit_handler, make_default_context
 
 
 def _retain(device: cuda.Device) -> cuda.Context:
@@ -20,4 +20,4 @@ def _retain(device: cuda.Device) -> cuda.Context:
 cuda.init()
 context = make_default_context(_retain)
 device = context.get_device()
-_finish_up = atexit.register(_exit_handler(globals()))
+_finish_up = atexit.register(exit_handler(globals()))
