@@ -111,10 +111,10 @@ class Job {
   const std::size_t all_;    // runs
   const bool watches_each_;  // whether each copy has an event, or only the last
 
-  // Of the director alone: runs that were enqueued, that have arrived, and, of a download, that
-  // have left their chunks.
+  // Only the director uses these: numbers of runs that were enqueued, that have arrived, and, in a
+  // download, that have left their chunks.
   std::size_t enqueued_ = 0, arrived_ = 0, emptied_ = 0;
-  std::vector<Copy> copies_;  // in rotation; those that are on their way, and then the next
+  std::vector<Copy> copies_;  // in rotation: those on their way, and the next
   std::size_t copies_begun_ = 0, copies_over_ = 0;
   cudaError_t error_ = cudaSuccess;
 

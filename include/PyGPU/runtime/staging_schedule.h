@@ -10,15 +10,15 @@
 
 namespace PyGPU {
 
-// Bounds of a transfer's sizes, in bytes.
+// How a transfer is cut and shared. The sizes are upper bounds in bytes.
 struct StagingPlan {
   unsigned threads;         // that fill or empty parts
   std::size_t piece_bytes;  // of the pieces that are gathered and scattered
   std::size_t part_bytes;   // of the pieces that a thread takes at once
   std::size_t run_bytes;    // of a run, if the transfer tapers
   std::size_t copy_bytes;   // of one copy over the bus, if several runs are joined
-  // Whether the last runs are short, and the first ones of an upload: then the bus is not idle for
-  // long before the first copy, and little is left to do after the last. If not, there is one run.
+  // True if there are several runs, of which the last are short, and in an upload also the first.
+  // Then the bus does not wait long for the first copy, and little is left to do after the last.
   bool tapers;
   bool past_cache;  // whether contiguous bytes are written past the processor's cache
   bool has_stream;  // whether it uses the buffer's stream instead of the null stream
