@@ -45,7 +45,10 @@ def copier(raw, address, host, is_up):
 
     def copy(calls):
         ends = (int(address), host.ctypes.data)
-        return raw(calls, *(ends if is_up else reversed(ends)), host.nbytes, is_up)
+        seconds = raw(calls, *(ends if is_up else reversed(ends)), host.nbytes, is_up)
+        if seconds < 0:
+            raise RuntimeError(f"raw copies of {host.nbytes} bytes failed")
+        return seconds
 
     return copy
 

@@ -287,60 +287,6 @@ def test_threads_with_rings_of_their_own_settings():
     assert not wrong
 
 
-class Halfway:
-    """A progress bar that calls a function once, in the middle of the first transfer."""
-
-    def __init__(self, function):
-        self.function, self.is_called = function, False
-
-    def __call__(self, **options):
-        return self
-
-    def update(self, nbytes):
-        if not self.is_called:
-            self.is_called = True
-            self.function()
-
-    def close(self):
-        pass
-
-
-@pytest.mark.parametrize("up", [True, False])
-def test_another_thread_captures_in_the_middle(up):
-    """A stream that synchronizes with the null stream: neither the graph nor the copy is lost."""
-    x = np.arange(1 << 22, dtype=np.int64)
-    array, host = to_gpu(x if not up else np.zeros_like(x)), x if up else np.zeros_like(x)
-    filled, stream, graph = gpuarray.zeros(10, np.int32), drv.Stream(), []
-    begun, over = threading.Event(), threading.Event()
-
-    def capture():
-        with stream.capture() as captured:
-            filled.fill(7, stream=stream)
-            begun.set()
-            over.wait(60)
-        graph.append(captured)
-
-    thread = threading.Thread(target=capture)
-
-    def begin():
-        thread.start()
-        assert begun.wait(60)
-
-    halfway = Halfway(begin)
-    with small_pieces(chunk_bytes=2048, chunks=16, progress=halfway, progress_threshold=1):
-        array.set(host) if up else array.get(host)
-        is_beside = halfway.is_called and not over.is_set()
-    over.set()
-    if not is_beside:
-        pytest.skip("the transfer was over within 40 ms")
-    thread.join()
-    assert (array.get() == x).all() and (host == x).all()
-    (captured,) = graph
-    captured.launch(stream)
-    stream.synchronize()
-    assert (filled.get() == 7).all()
-
-
 def test_transfers_that_fail_in_the_middle(failing):
     """A clear error, nothing left behind, and the next transfer works, whichever call it is."""
     x = np.arange(3000.0).reshape(30, 100)

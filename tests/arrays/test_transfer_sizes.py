@@ -108,10 +108,10 @@ def test_every_call_around_every_threshold(size):
 
 @pytest.mark.parametrize("megabytes", rare_but([17], [17, 33, 70, 97]))
 def test_large_copies_there_and_back(megabytes):
-    """More than page-locked memory, which is used again; past the processor's cache, and not."""
+    """More bytes than page-locked memory, which is used again; some go past the cache."""
     size = (megabytes << 20) + 7
     host = np.arange(size // 4 + 1, dtype=np.uint32).view(np.uint8)[:size]
-    with configure(threshold=512 << 10):
+    with configure(threshold=512 << 10, chunks=1):
         array = gpuarray.empty(size, np.uint8)
         for offset in (0, 1, 5):
             array[offset:].set(host[: size - offset])

@@ -42,7 +42,9 @@ struct Buffer {
   // Allocate all on the current device.
   explicit Buffer(std::size_t nbytes);
 
-  // Return whether no copy is on its way. If an error has left that open, wait for all copies.
+  // Wait for the copies on a stream, after an error.
+  void settle_after_error(cudaStream_t used);
+  // Return whether no copy is under way. Waits again if an earlier wait has failed.
   bool settle();
 
   char* address() const { return static_cast<char*>(memory.get().address); }
@@ -52,8 +54,8 @@ struct Buffer {
   Stream stream{cudaStreamNonBlocking, 0};
   Event earlier{cudaEventDisableTiming | cudaEventBlockingSync};  // of the work before a job
   std::deque<Event> done;                                         // of copies
-  bool is_settled = true;
-  Status status;  // of the allocations
+  std::vector<cudaStream_t> unsettled;  // streams on which copies may be under way
+  Status status;                        // of the allocations
 };
 
 class Job {
@@ -63,7 +65,7 @@ class Job {
 
   Job(const StagedTransfer& transfer, const StagingPlan& plan, Buffer& buffer);
 
-  // The director: do what needs no other threads; call them when this has returned.
+  // The director: do what needs no other threads. Call them after this returns.
   void begin();
   // The director: work until all copies are enqueued, and a download's parts have been taken.
   // Rethrows what `after` throws.
@@ -101,6 +103,7 @@ class Job {
   cudaError_t enqueue_rows(char* device, char* chunk, std::size_t rows) const;
   // Return the place of a copy by its number.
   Copy& copy(std::size_t number) { return copies_[number % copies_.size()]; }
+
   const StagedTransfer& transfer_;
   const unsigned threads_;
   const bool past_cache_;

@@ -1,5 +1,6 @@
-// How a staged transfer is cut: runs, which are copies over the bus, and parts, which threads fill
-// or empty. All of it is known before the transfer begins; no device call.
+// How a staged transfer is cut into runs and parts. A run crosses the bus in one copy, alone or
+// joined with the next runs. Threads fill or empty its parts. The schedule is complete before the
+// transfer begins, and makes no device call.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +27,8 @@ struct StagingPlan {
 
 namespace staging {
 
-// Memory that is used in rotation: each run's chunk follows the one before. The device reads and
-// writes memory faster if no core has used it lately, so there is more of it than is in flight.
+// Memory that is used in rotation: each chunk follows the one before. The device is faster on
+// memory that no core has used lately, so there is more of it than is in flight.
 class Rotation {
  public:
   explicit Rotation(std::size_t nbytes) : nbytes_(nbytes) {}

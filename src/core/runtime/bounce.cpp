@@ -60,7 +60,14 @@ std::unique_ptr<Block> take_block(Place& place, int device) {
 
 void give_block(Place& place, std::unique_ptr<Block> block) {
   const std::lock_guard<std::mutex> hold(place.lock);
-  if (!place.block) place.block = std::move(block);  // else another since the device was reset
+  // Otherwise the device was reset, and another thread has made a block.
+  if (!place.block) place.block = std::move(block);
+}
+
+// Let another block be made.
+void lose_block(Place& place) {
+  const std::lock_guard<std::mutex> hold(place.lock);
+  place.copies = place.made_in = 0;
 }
 
 cudaError_t upload(const Block& block, void* device, const char* host, std::size_t nbytes) {
@@ -68,7 +75,7 @@ cudaError_t upload(const Block& block, void* device, const char* host, std::size
   return cudaMemcpy(device, block.address(), nbytes, cudaMemcpyHostToDevice);
 }
 
-// Download by an event. After an error the copy may be on its way.
+// Download, and wait for the copy's event. After an error the copy may still be under way.
 cudaError_t download_looking(const Block& block, const void* device, std::size_t nbytes) {
   const RelaxedCaptureMode relaxed = relax_capture_mode();
   const cudaStream_t null_stream{};
@@ -103,10 +110,12 @@ std::optional<Status> copy_by_bounce(void* device, void* host, std::size_t nbyte
   auto* const bytes = static_cast<char*>(host);
   const cudaError_t error =
       up ? upload(*block, device, bytes, nbytes) : download(*block, bytes, device, nbytes);
-  if (error && cudaStreamSynchronize(cudaStream_t()))
-    (void)cudaGetLastError();  // the block is released, which waits for the device
-  else
+  if (error && cudaStreamSynchronize(cudaStream_t())) {
+    (void)cudaGetLastError();
+    lose_block(place);  // `block` is released, which waits for the device
+  } else {
     give_block(place, std::move(block));
+  }
   return error;
 }
 

@@ -8,10 +8,23 @@ namespace {
 
 std::atomic<unsigned> epochs[max_devices];  // counted from 0
 
-struct Queued {
-  std::atomic<unsigned> on_null_stream{0}, elsewhere{0};
+// Numbers of launches; both wrap around.
+struct Launches {
+  std::atomic<unsigned> counted{0}, over{0};
+  unsigned queued() const {
+    return counted.load(std::memory_order_relaxed) - over.load(std::memory_order_relaxed);
+  }
+  // Record that the first `number` launches are over.
+  void record_over(unsigned number) {
+    unsigned known = over;
+    while (int(number - known) > 0 && !over.compare_exchange_weak(known, number)) {
+    }
+  }
 };
-Queued queued[max_devices];
+struct OfDevice {
+  Launches on_null_stream, elsewhere;
+};
+OfDevice launches[max_devices];
 
 std::function<cudaError_t(const Wait&)>& wait_hook() {
   static auto& hook = *new std::function<cudaError_t(const Wait&)>;
@@ -22,17 +35,31 @@ std::function<cudaError_t(const Wait&)>& wait_hook() {
 
 unsigned count_launch(int device, bool on_null_stream) {
   if (!is_device_number(device)) return ~0u;
-  Queued& counts = queued[device];
-  auto& count = on_null_stream ? counts.on_null_stream : counts.elsewhere;
-  return count.fetch_add(1, std::memory_order_relaxed) + 1 +
-         (on_null_stream ? counts.elsewhere : counts.on_null_stream)
-             .load(std::memory_order_relaxed);
+  OfDevice& all = launches[device];
+  (on_null_stream ? all.on_null_stream : all.elsewhere)
+      .counted.fetch_add(1, std::memory_order_relaxed);
+  return all.on_null_stream.queued() + all.elsewhere.queued();
+}
+
+NullStreamLaunches launches_on_null_stream() {
+  NullStreamLaunches found{-1, 0};
+  if (cudaGetDevice(&found.device))
+    (void)cudaGetLastError();
+  else if (is_device_number(found.device))
+    found.number = launches[found.device].on_null_stream.counted;
+  return found;
+}
+
+void record_over(const NullStreamLaunches& earlier) {
+  if (is_device_number(earlier.device))
+    launches[earlier.device].on_null_stream.record_over(earlier.number);
 }
 
 void record_idle(int device, bool null_stream_only) {
   if (!is_device_number(device)) return;
-  queued[device].on_null_stream = 0;
-  if (!null_stream_only) queued[device].elsewhere = 0;
+  OfDevice& all = launches[device];
+  all.on_null_stream.record_over(all.on_null_stream.counted);
+  if (!null_stream_only) all.elsewhere.record_over(all.elsewhere.counted);
 }
 
 cudaError_t call_that_waits(const Wait& call) { return wait_hook() ? wait_hook()(call) : call(); }

@@ -98,17 +98,22 @@ class Ring {
   }
 
  private:
-  // In a thread near the device, for a thread's memory comes from its own node.
+  void allocate() {
+    const RelaxedCaptureMode relaxed = relax_capture_mode();
+    buffer_.emplace(nbytes_);
+  }
+
+  // Allocate in a thread near the device, for a thread's memory comes from its own node.
   void prepare() {
-    if (!near_) return void(buffer_.emplace(nbytes_));
+    if (!near_) return allocate();
     const auto work = [&] {
       stay_near(near_);
-      if (cudaSetDevice(device_) == cudaSuccess) buffer_.emplace(nbytes_);
+      if (cudaSetDevice(device_) == cudaSuccess) allocate();
     };
     try {
       start_quiet_thread(work).join();
     } catch (const std::system_error&) {  // no more threads
-      buffer_.emplace(nbytes_);
+      allocate();
     }
   }
 
@@ -168,7 +173,7 @@ StagingPlan plan_staging(std::size_t nbytes, bool up, unsigned most_threads,
                          const TransferSettings& settings) {
   const auto bounded = [&](std::size_t size) { return std::min(size, settings.chunk_bytes); };
   StagingPlan plan{};
-  // More threads would fill memory faster than the bus empties it, and keep that from the bus.
+  // More threads fill memory faster than the bus empties it, and take bandwidth from the bus.
   if (up && nbytes >= 16 * MB && nbytes < 48 * MB) most_threads = std::min(most_threads, 4u);
   plan.threads = unsigned(std::clamp<std::size_t>(nbytes / bounded(128 * KB), 1, most_threads));
   plan.copy_bytes = settings.chunk_bytes;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::chrono::microseconds pause_for_threads{20};
 
-// Copies that are enqueued at most.
+// Most copies under way at once.
 constexpr std::size_t most_copies = 63;
 
 // An event on an idle stream is over within this time.
@@ -24,7 +24,6 @@ constexpr std::chrono::microseconds idle_within{20};
 }  // namespace
 
 Buffer::Buffer(std::size_t nbytes) : rotation(nbytes) {
-  const RelaxedCaptureMode relaxed = relax_capture_mode();
   for (const Status& made :
        {take_memory(memory, MemoryKind::pinned, nbytes), stream.status, earlier.status})
     if (made.failed()) {
@@ -35,15 +34,15 @@ Buffer::Buffer(std::size_t nbytes) : rotation(nbytes) {
     status = done.emplace_back(cudaEventDisableTiming | cudaEventBlockingSync).status;
 }
 
+void Buffer::settle_after_error(cudaStream_t used) {
+  unsettled.push_back(used);
+  (void)settle();
+}
+
 bool Buffer::settle() {
-  if (is_settled) return true;
-  is_settled = true;
-  for (const cudaStream_t used : {stream.get(), cudaStream_t()})
-    if (cudaStreamSynchronize(used)) {
-      (void)cudaGetLastError();  // the job has an error of its own
-      is_settled = false;
-    }
-  return is_settled;
+  while (!unsettled.empty() && !cudaStreamSynchronize(unsettled.back())) unsettled.pop_back();
+  if (!unsettled.empty()) (void)cudaGetLastError();  // the caller has an error of its own
+  return unsettled.empty();
 }
 
 Job::Job(const StagedTransfer& transfer, const StagingPlan& plan, Buffer& buffer)
@@ -98,7 +97,7 @@ void Job::direct(const After& after) {
   };
   try {
     while (!is_directed()) {
-      // Without queries, nothing arrives while this looks.
+      // A thread that may not query learns of no arrival in the loop, so it does not spin.
       const auto looks = may_query() ? looks_for : std::chrono::microseconds(0);
       if (!spin_until(goes_on, looks)) wait_for_oldest();
     }
@@ -126,8 +125,7 @@ cudaError_t Job::end() {
 
 void Job::cancel() {
   ended_ = true;
-  buffer_.is_settled = false;
-  buffer_.settle();
+  buffer_.settle_after_error(stream_);
 }
 
 bool Job::is_directed() const {

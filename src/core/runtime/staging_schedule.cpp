@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t cache_line = 64;
 
-// The shortest runs of those that taper; of a download's run, each thread has that much at least.
+// The shortest run that tapers, and each thread's least share of a download's run.
 constexpr std::size_t least_taper = 64 << 10, least_for_each = 16 << 10;
 
 bool overlaps(const Run& one, const Run& other) {

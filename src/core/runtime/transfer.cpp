@@ -178,6 +178,7 @@ struct Transfer {
   bool is_staged(const TransferSettings& settings, bool contiguous) const {
     const std::size_t nbytes = dense.nbytes();
     if (settings.threshold == never || TransferWatch::is_watching()) return false;
+    if (!waits_beside_captures && Capture::is_any_active()) return false;
     const bool by_one = nbytes < usual_threshold &&
                         (contiguous ? !up && nbytes >= downloaded_from : nbytes >= gathered_from);
     if (!is_shared(settings) && !by_one) return false;
@@ -280,10 +281,14 @@ Status transfer_rows(void* device, std::size_t device_pitch, void* host, std::si
       .run_pitched();
 }
 
-// Record that the null stream is idle after a download, which waits for that unless it is empty.
-Status with_idle_recorded(const Status& downloaded, bool is_empty) {
-  if (!is_empty && !downloaded.failed()) record_current_idle(true);
-  return downloaded;
+// Make a download, which waits for the null stream's work unless it is empty, and record that.
+template <class Download>
+Status that_waits(bool is_empty, Download download) {
+  if (is_empty) return download();
+  const NullStreamLaunches earlier = launches_on_null_stream();
+  const Status status = download();
+  if (!status.failed()) record_over(earlier);
+  return status;
 }
 
 }  // namespace
@@ -313,8 +318,8 @@ Status upload(void* device, const void* host, std::size_t nbytes) {
 }
 
 Status download(void* host, const void* device, std::size_t nbytes) {
-  const Status status = transfer(const_cast<void*>(device), host, nbytes, false);
-  return with_idle_recorded(status, nbytes == 0);
+  return that_waits(nbytes == 0,
+                    [&] { return transfer(const_cast<void*>(device), host, nbytes, false); });
 }
 
 Status upload_rows(void* device, std::size_t device_pitch, const void* host, std::size_t host_pitch,
@@ -325,9 +330,10 @@ Status upload_rows(void* device, std::size_t device_pitch, const void* host, std
 
 Status download_rows(void* host, std::size_t host_pitch, const void* device,
                      std::size_t device_pitch, std::size_t width, std::size_t count) {
-  const Status status =
-      transfer_rows(const_cast<void*>(device), device_pitch, host, host_pitch, width, count, false);
-  return with_idle_recorded(status, width == 0 || count == 0);
+  return that_waits(width == 0 || count == 0, [&] {
+    return transfer_rows(const_cast<void*>(device), device_pitch, host, host_pitch, width, count,
+                         false);
+  });
 }
 
 Status upload(void* device, const Layout& dense, const void* host, const Layout& layout) {
@@ -335,8 +341,9 @@ Status upload(void* device, const Layout& dense, const void* host, const Layout&
 }
 
 Status download(void* host, const Layout& layout, const void* device, const Layout& dense) {
-  const Status status = transfer(const_cast<void*>(device), dense, host, layout, false);
-  return with_idle_recorded(status, dense.nbytes() == 0);
+  return that_waits(dense.nbytes() == 0, [&] {
+    return transfer(const_cast<void*>(device), dense, host, layout, false);
+  });
 }
 
 namespace {
