@@ -111,15 +111,6 @@ bool is_allocated(const void* device, std::size_t nbytes) {
   return true;
 }
 
-// Copy contiguous bytes by one call, from or to the block of page-locked memory if that is faster.
-Status copy_short(void* device, void* host, std::size_t nbytes, bool up) {
-  if (Settings::get().is_on.load(std::memory_order_relaxed) && is_short_for_bounce(nbytes, up) &&
-      is_pageable(host))
-    if (const std::optional<Status> status = copy_by_bounce(device, host, nbytes, up))
-      return *status;
-  return plain_copy(device, host, nbytes, up);
-}
-
 // One transfer, starting at the first elements.
 struct Transfer {
   char* device;
@@ -165,8 +156,7 @@ struct Transfer {
       const Pieces::Piece piece = pieces.piece(i);
       char* const end = chunk ? chunk.get() : first + piece.host_at;
       if (chunk && up) pieces.gather(piece, end, first);
-      const Status status = chunk ? plain_copy(low + piece.at, end, piece.nbytes, up)
-                                  : copy_short(low + piece.at, end, piece.nbytes, up);
+      const Status status = plain_copy(low + piece.at, end, piece.nbytes, up);
       if (status.failed()) return status;
       if (chunk && !up) pieces.scatter(piece, end, first);
       watch.moved(piece.at + piece.nbytes);
@@ -246,6 +236,15 @@ struct Transfer {
     });
   }
 };
+
+// Copy contiguous bytes by one call, from or to the block of page-locked memory if that is faster.
+Status copy_short(void* device, void* host, std::size_t nbytes, bool up) {
+  if (Settings::get().is_on.load(std::memory_order_relaxed) && is_short_for_bounce(nbytes, up) &&
+      is_pageable(host))
+    if (const std::optional<Status> status = copy_by_bounce(device, host, nbytes, up))
+      return *status;
+  return plain_copy(device, host, nbytes, up);
+}
 
 Status transfer(void* device, void* host, std::size_t nbytes, bool up) {
   if (!enter_runtime()) return refused_status();
