@@ -8,8 +8,7 @@ from typing import Any
 
 from PyGPU._driver.context import Context
 from PyGPU._driver.device import Device
-from PyGPU._runtime import errors, settings, state
-from PyGPU._runtime.memoize import clear_context_caches
+from PyGPU._runtime import clear_context_caches, errors, settings, state
 
 _CHOICE_FILES = ("~/.cuda_device", "~/.cuda-device")
 
