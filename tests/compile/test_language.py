@@ -21,14 +21,9 @@ def library(tmp_path_factory):
     include = PyGPU.get_include()
     if PyGPU.target == "host":
         folder = PyGPU.get_library_dir()
-        command = [needs.compiler_of_files(), "-O2", "-fPIC", "-x", "c++", "-Wall", "-Wextra"]
-        command += [
-            "-Wshadow",
-            "-Werror",
-            "-Wno-unknown-pragmas",
-            "-I",
-            f"{include}/PyGPU/host/cuda",
-        ]
+        warnings = ["-Wall", "-Wextra", "-Wshadow", "-Werror", "-Wno-unknown-pragmas"]
+        command = [needs.compiler_of_files(), "-O2", "-fPIC", "-x", "c++", *warnings]
+        command += ["-I", f"{include}/PyGPU/host/cuda"]
         links = ["-L", folder, "-lPyGPU_host", f"-Wl,-rpath,{folder}"]
     else:
         command, links = [needs.program("nvcc"), "-Xcompiler", "-fPIC", "-arch=native"], []

@@ -75,7 +75,7 @@ def test_sixteen_threads_on_one_stream_for_a_second():
 
 
 def test_a_result_is_no_mixture():
-    """What goes to the host as one copy, beside an operation, is of before or after it."""
+    """One copy to the host, beside an operation, has the elements of before or of after it."""
     array = gpuarray.zeros(1 << 20 if PyGPU.target == "host" else 1 << 14, np.int32)
 
     def operate():

@@ -34,13 +34,14 @@ unsigned count_launch(int device, bool on_null_stream);
 // Record that the device has finished all work, or all work that the null stream waits for.
 void record_idle(int device, bool null_stream_only);
 void record_current_idle(bool null_stream_only);
-// Launches on the null stream of the current device that were counted so far. A copy to the host
-// waits for them, but not for those that other threads enqueue meanwhile: record them as over.
+// How many launches have been counted on a device's null stream.
 struct NullStreamLaunches {
   int device;
   unsigned number;
 };
-NullStreamLaunches launches_on_null_stream();
+NullStreamLaunches launches_on_null_stream();  // of the current device
+// Record that these launches are over. A copy to the host waits for those before it, but not for
+// those that other threads enqueue meanwhile.
 void record_over(const NullStreamLaunches& earlier);
 // Call cudaDeviceSynchronize, then record_idle.
 cudaError_t synchronize_device();

@@ -19,6 +19,10 @@ inline bool may_query() { return cudaPeekAtLastError() == cudaSuccess; }
 // Return the state of an event, cudaErrorNotReady if its work is not done. Requires may_query().
 cudaError_t state_of(cudaEvent_t event);
 
+// Look at an event in a loop for that long. Returns its last state, cudaErrorNotReady also if this
+// thread may not query.
+cudaError_t state_within(cudaEvent_t event, std::chrono::microseconds looks);
+
 // Wait for an event. Returns the outcome.
 cudaError_t wait_for(cudaEvent_t event);
 

@@ -73,9 +73,9 @@ class Job {
   // Another thread: work until no part is left.
   void help();
   // The director, when the other threads have returned: wait for the last copy. Returns the
-  // outcome of all.
+  // outcome of the transfer.
   cudaError_t end();
-  // The same after an exception, when some copies may not have been enqueued.
+  // The director, after an exception: wait for the copies that are under way.
   void cancel();
 
  private:
@@ -105,9 +105,7 @@ class Job {
   Copy& copy(std::size_t number) { return copies_[number % copies_.size()]; }
 
   const StagedTransfer& transfer_;
-  const unsigned threads_;
-  const bool past_cache_;
-  const std::size_t copy_bytes_;
+  const StagingPlan plan_;
   Buffer& buffer_;
   const cudaStream_t stream_;
   const Schedule schedule_;

@@ -64,7 +64,7 @@ void give_block(Place& place, std::unique_ptr<Block> block) {
   if (!place.block) place.block = std::move(block);
 }
 
-// Let another block be made.
+// Forget the block, so that another one is made after some more copies.
 void lose_block(Place& place) {
   const std::lock_guard<std::mutex> hold(place.lock);
   place.copies = place.made_in = 0;

@@ -47,9 +47,7 @@ bool Buffer::settle() {
 
 Job::Job(const StagedTransfer& transfer, const StagingPlan& plan, Buffer& buffer)
     : transfer_(transfer),
-      threads_(plan.threads),
-      past_cache_(plan.past_cache),
-      copy_bytes_(plan.copy_bytes),
+      plan_(plan),
       buffer_(buffer),
       stream_(plan.has_stream ? buffer.stream.get() : cudaStream_t()),
       schedule_(transfer.pieces, plan, transfer.up, buffer.rotation),
@@ -66,7 +64,7 @@ Job::Job(const StagedTransfer& transfer, const StagingPlan& plan, Buffer& buffer
 // enqueued earlier. An upload's threads do not wait for it, unless they use a chunk again.
 void Job::begin() {
   const cudaEvent_t earlier = buffer_.earlier.get();
-  const bool is_elsewhere = stream_ != cudaStream_t(), needs_threads = threads_ > 1;
+  const bool is_elsewhere = stream_ != cudaStream_t(), needs_threads = plan_.threads > 1;
   if (is_elsewhere || (needs_threads && !transfer_.up)) {
     if (!succeeded(cudaEventRecord(earlier, cudaStream_t()))) return;
     if (is_elsewhere && !succeeded(cudaStreamWaitEvent(stream_, earlier, 0))) return;
@@ -78,9 +76,7 @@ void Job::begin() {
   if (!needs_threads) return;
   enqueue_ready();
   if (ended_) return;
-  cudaError_t state = cudaErrorNotReady;
-  const auto is_over = [&] { return (state = state_of(earlier)) != cudaErrorNotReady; };
-  if (may_query()) (void)spin_until(is_over, idle_within);
+  const cudaError_t state = state_within(earlier, idle_within);
   succeeded(state == cudaErrorNotReady ? wait_for(copy(0).done) : state);
 }
 
@@ -102,7 +98,7 @@ void Job::direct(const After& after) {
       if (!spin_until(goes_on, looks)) wait_for_oldest();
     }
   } catch (...) {
-    ended_ = true;  // run() of the team waits for the other threads
+    ended_ = true;  // the other threads return; ThreadTeam::run waits for that
     throw;
   }
 }
@@ -146,13 +142,14 @@ bool Job::is_ready(std::size_t run) {
   return emptied_ >= schedule_.runs()[run].after;
 }
 
-// Return the next run of an upload and those full ones that follow it, as one. `end` is their end.
+// Join the next run of an upload and the full ones after it. `end`, the number after the next run,
+// becomes the number after the last one.
 Run Job::join_full_runs(std::size_t& end) const {
   const std::vector<Run>& runs = schedule_.runs();
   Run joined = runs[enqueued_];
   for (; end < all_ && !parts_left_[end]; ++end) {
     const bool follows = runs[end].chunk == joined.chunk + joined.nbytes;
-    if (!follows || joined.nbytes + runs[end].nbytes > copy_bytes_) break;
+    if (!follows || joined.nbytes + runs[end].nbytes > plan_.copy_bytes) break;
     joined.nbytes += runs[end].nbytes;
   }
   return joined;
@@ -199,8 +196,8 @@ bool Job::has_arrived() {
 }
 
 void Job::wait_for_oldest() {
-  if (!watches_each_ ||
-      copies_over_ == copies_begun_)  // the other threads have all that can be done
+  const bool has_copies = watches_each_ && copies_over_ < copies_begun_;
+  if (!has_copies)  // the other threads have all that can be done
     std::this_thread::sleep_for(pause_for_threads);
   else if (succeeded(cudaEventSynchronize(copy(copies_over_).done)))
     end_oldest();
@@ -222,8 +219,8 @@ void Job::fill_or_empty(std::size_t part, Between between) {
   auto [first, count] = schedule_.pieces_of(part, run);
   for (; count; --count, ++first) {
     const Pieces::Piece piece = pieces.piece(first);
-    char *const chunk = buffer_.address() + all.chunk + (piece.at - all.at), *const host =
-                                                                                 transfer_.host;
+    char* const chunk = buffer_.address() + all.chunk + (piece.at - all.at);
+    char* const host = transfer_.host;
     if (!pieces.contiguous())
       transfer_.up ? pieces.gather(piece, chunk, host) : pieces.scatter(piece, chunk, host);
     else if (transfer_.up)
@@ -237,7 +234,7 @@ void Job::fill_or_empty(std::size_t part, Between between) {
 }
 
 void Job::copy_bytes(char* to, const char* from, std::size_t nbytes) const {
-  past_cache_ ? copy_past_cache(to, from, nbytes) : void(std::memcpy(to, from, nbytes));
+  plan_.past_cache ? copy_past_cache(to, from, nbytes) : void(std::memcpy(to, from, nbytes));
 }
 
 // Enqueue the copy of a run. Among rows with a pitch, a run is the rest of a row, whole rows, and

@@ -175,8 +175,8 @@ struct Transfer {
     return !contiguous || is_pageable(host);
   }
 
-  // Return whether several threads share a copy. Smaller downloads than uploads gain from that,
-  // because the bus need not wait for the threads first.
+  // Return whether several threads share the copy. Downloads gain from that at smaller sizes than
+  // uploads, whose first copy waits until the threads have filled its memory.
   bool is_shared(const TransferSettings& settings) const {
     const std::size_t threshold = settings.threshold;
     return dense.nbytes() >= (up ? threshold : threshold - threshold / 4);
@@ -280,7 +280,8 @@ Status transfer_rows(void* device, std::size_t device_pitch, void* host, std::si
       .run_pitched();
 }
 
-// Make a download, which waits for the null stream's work unless it is empty, and record that.
+// Make a download, and record that the launches before it are over: it waits for them, unless it is
+// empty.
 template <class Download>
 Status that_waits(bool is_empty, Download download) {
   if (is_empty) return download();
