@@ -173,21 +173,23 @@ StagingPlan plan_staging(std::size_t nbytes, bool up, unsigned most_threads,
                          const TransferSettings& settings) {
   const auto bounded = [&](std::size_t size) { return std::min(size, settings.chunk_bytes); };
   StagingPlan plan{};
+  plan.has_stream = nbytes > settings.chunk_bytes;
   // More threads fill memory faster than the bus empties it, and take bandwidth from the bus.
-  if (up && nbytes >= 16 * MB && nbytes < 48 * MB) most_threads = std::min(most_threads, 4u);
+  if (up && plan.has_stream && nbytes < 80 * MB)
+    most_threads = std::min(most_threads, nbytes < 40 * MB ? 5u : 6u);
   plan.threads = unsigned(std::clamp<std::size_t>(nbytes / bounded(128 * KB), 1, most_threads));
   plan.copy_bytes = settings.chunk_bytes;
-  plan.has_stream = nbytes > settings.chunk_bytes;
   plan.tapers = !up || plan.has_stream;
   if (!up) {
     plan.piece_bytes = bounded(32 * KB);
     plan.part_bytes = bounded(nbytes < 16 * MB ? 64 * KB : 128 * KB);
     plan.run_bytes = bounded(2 * MB);
     plan.past_cache = nbytes >= 32 * MB;
-  } else if (plan.tapers) {
-    plan.past_cache = nbytes < 96 * MB;
-    plan.piece_bytes = bounded(plan.past_cache ? 64 * KB : 128 * KB);
-    plan.part_bytes = plan.run_bytes = bounded(plan.past_cache ? MB : 2 * MB);
+  } else if (plan.has_stream) {
+    plan.piece_bytes = bounded(256 * KB);
+    plan.part_bytes = bounded(512 * KB);
+    plan.run_bytes = bounded(2 * MB);
+    plan.past_cache = nbytes < 192 * MB;
   } else {
     plan.piece_bytes = plan.part_bytes =
         bounded(std::clamp<std::size_t>(nbytes / (4 * plan.threads), 32 * KB, 256 * KB));
