@@ -1,7 +1,8 @@
 // Short copies of pageable memory through one page-locked block.
 //
 // The runtime copies page-locked memory faster than pageable memory: a short copy from the device
-// and then one by the processor take less time than the runtime's copy into pageable memory.
+// and then one by the processor take less time than the runtime's copy into pageable memory. Unlike
+// threads that may sleep, one copy takes the same time whether calls follow each other or not.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@
 namespace PyGPU {
 
 // Size of the block.
-constexpr std::size_t longest_bounce = 128 << 10;
+constexpr std::size_t longest_bounce = 384 << 10;
 // Return whether copies of this size are faster through the block.
 bool is_short_for_bounce(std::size_t nbytes, bool up);
 

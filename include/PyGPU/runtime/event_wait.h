@@ -8,8 +8,8 @@
 
 namespace PyGPU {
 
-// How long to wait in a loop, before a thread sleeps until the event: more than a copy of some MB
-// takes on an idle bus.
+// How long to look at an event in a loop, before a thread waits in the runtime: more than a copy of
+// some MB takes on an idle bus.
 constexpr std::chrono::microseconds looks_for{200};
 
 // Return whether this thread has no unread error: a query that answers "not ready" would replace
@@ -18,10 +18,6 @@ inline bool may_query() { return cudaPeekAtLastError() == cudaSuccess; }
 
 // Return the state of an event, cudaErrorNotReady if its work is not done. Requires may_query().
 cudaError_t state_of(cudaEvent_t event);
-
-// Look at an event in a loop for that long. Returns its last state, cudaErrorNotReady also if this
-// thread may not query.
-cudaError_t state_within(cudaEvent_t event, std::chrono::microseconds looks);
 
 // Wait for an event. Returns the outcome.
 cudaError_t wait_for(cudaEvent_t event);

@@ -52,8 +52,10 @@ struct Buffer {
   Memory memory;
   Rotation rotation;
   Stream stream{cudaStreamNonBlocking, 0};
-  Event earlier{cudaEventDisableTiming | cudaEventBlockingSync};  // of the work before a job
-  std::deque<Event> done;                                         // of copies
+  // Of the work before a job. A thread sleeps while it waits for this event, which costs the device
+  // 1.6 us more than another.
+  Event earlier{cudaEventDisableTiming | cudaEventBlockingSync};
+  std::deque<Event> done;               // of copies, whose waits are short
   std::vector<cudaStream_t> unsettled;  // streams on which copies may be under way
   Status status;                        // of the allocations
 };

@@ -11,16 +11,10 @@ cudaError_t state_of(cudaEvent_t event) {
   return state;
 }
 
-cudaError_t state_within(cudaEvent_t event, std::chrono::microseconds looks) {
+cudaError_t wait_for(cudaEvent_t event) {
   cudaError_t state = cudaErrorNotReady;
   const auto is_over = [&] { return (state = state_of(event)) != cudaErrorNotReady; };
-  if (may_query()) (void)spin_until(is_over, looks);
-  return state;
-}
-
-cudaError_t wait_for(cudaEvent_t event) {
-  const cudaError_t state = state_within(event, looks_for);
-  return state == cudaErrorNotReady ? cudaEventSynchronize(event) : state;
+  return may_query() && spin_until(is_over, looks_for) ? state : cudaEventSynchronize(event);
 }
 
 }  // namespace PyGPU

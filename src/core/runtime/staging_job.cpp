@@ -18,9 +18,6 @@ constexpr std::chrono::microseconds pause_for_threads{20};
 // Most copies under way at once.
 constexpr std::size_t most_copies = 63;
 
-// An event on an idle stream is over within this time.
-constexpr std::chrono::microseconds idle_within{20};
-
 }  // namespace
 
 Buffer::Buffer(std::size_t nbytes) : rotation(nbytes) {
@@ -31,7 +28,7 @@ Buffer::Buffer(std::size_t nbytes) : rotation(nbytes) {
       return;
     }
   while (done.size() < most_copies && !status.failed())
-    status = done.emplace_back(cudaEventDisableTiming | cudaEventBlockingSync).status;
+    status = done.emplace_back(cudaEventDisableTiming).status;
 }
 
 void Buffer::settle_after_error(cudaStream_t used) {
@@ -64,10 +61,10 @@ Job::Job(const StagedTransfer& transfer, const StagingPlan& plan, Buffer& buffer
 // enqueued earlier. An upload's threads do not wait for it, unless they use a chunk again.
 void Job::begin() {
   const cudaEvent_t earlier = buffer_.earlier.get();
-  const bool is_elsewhere = stream_ != cudaStream_t(), needs_threads = plan_.threads > 1;
-  if (is_elsewhere || (needs_threads && !transfer_.up)) {
+  const bool needs_threads = plan_.threads > 1;
+  if (plan_.has_stream || (needs_threads && !transfer_.up)) {
     if (!succeeded(cudaEventRecord(earlier, cudaStream_t()))) return;
-    if (is_elsewhere && !succeeded(cudaStreamWaitEvent(stream_, earlier, 0))) return;
+    if (plan_.has_stream && !succeeded(cudaStreamWaitEvent(stream_, earlier, 0))) return;
   }
   if (transfer_.up) {
     if (watches_each_) succeeded(wait_for(earlier));
@@ -75,9 +72,7 @@ void Job::begin() {
   }
   if (!needs_threads) return;
   enqueue_ready();
-  if (ended_) return;
-  const cudaError_t state = state_within(earlier, idle_within);
-  succeeded(state == cudaErrorNotReady ? wait_for(copy(0).done) : state);
+  if (!ended_) succeeded(wait_for(earlier));
 }
 
 void Job::direct(const After& after) {
@@ -114,7 +109,9 @@ void Job::help() {
 }
 
 cudaError_t Job::end() {
-  if (!ended_ && transfer_.up) succeeded(wait_for(copy(copies_begun_ - 1).done));
+  const bool waits = !ended_ && transfer_.up;
+  if (waits && (!plan_.has_stream || succeeded(wait_for(buffer_.earlier.get()))))
+    succeeded(wait_for(copy(copies_begun_ - 1).done));
   if (ended_) cancel();
   return error_;
 }

@@ -27,9 +27,8 @@ constexpr std::size_t long_row = 4096;
 constexpr Index most_pitch = (Index(1) << 31) - 1;
 
 // Sizes measured on an H200 by benchmarks/transfer_calls.py: from which several threads copy, and
-// from which one thread copies through the ring, contiguous downloads and what is gathered.
-constexpr std::size_t usual_threshold = std::size_t(512) << 10;
-constexpr std::size_t downloaded_from = longest_bounce + 1, gathered_from = 4096;
+// from which one thread copies what is gathered through the ring.
+constexpr std::size_t usual_threshold = std::size_t(512) << 10, gathered_from = 4096;
 
 constexpr std::size_t never = SIZE_MAX;
 
@@ -39,6 +38,12 @@ std::size_t first_threshold() {
   const std::size_t usual = PYGPU_HAVE_GPU && usable_cores() > 1 ? usual_threshold : 0;
   const std::size_t threshold = number_setting("PYGPU_STAGING", usual, 0, INT64_MAX);
   return threshold ? threshold : never;
+}
+
+// Return the size from which several threads share a copy. Downloads gain from that at smaller
+// sizes than uploads, whose first copy waits until the threads have filled its memory.
+std::size_t shared_from(const TransferSettings& settings, bool up) {
+  return up ? settings.threshold : settings.threshold - settings.threshold / 4;
 }
 
 // Current settings. Transfers that are one call of the runtime need not read the others.
@@ -51,8 +56,7 @@ struct Settings {
 
   // Return the size below which a copy is one call.
   std::size_t short_below(bool up) const {
-    const std::size_t below = std::min({now.threshold, now.shown, plain_piece});
-    return up || now.threshold == never ? below : std::min(below, downloaded_from);
+    return std::min({shared_from(now, up), now.shown, plain_piece});
   }
   static Settings& get() {
     static auto& settings = *new Settings;
@@ -169,17 +173,12 @@ struct Transfer {
     const std::size_t nbytes = dense.nbytes();
     if (settings.threshold == never || TransferWatch::is_watching()) return false;
     if (!waits_beside_captures && Capture::is_any_active()) return false;
-    const bool by_one = nbytes < usual_threshold &&
-                        (contiguous ? !up && nbytes >= downloaded_from : nbytes >= gathered_from);
-    if (!is_shared(settings) && !by_one) return false;
-    return !contiguous || is_pageable(host);
+    if (!contiguous) return is_shared(settings) || nbytes >= gathered_from;
+    return is_shared(settings) && is_pageable(host);
   }
 
-  // Return whether several threads share the copy. Downloads gain from that at smaller sizes than
-  // uploads, whose first copy waits until the threads have filled its memory.
   bool is_shared(const TransferSettings& settings) const {
-    const std::size_t threshold = settings.threshold;
-    return dense.nbytes() >= (up ? threshold : threshold - threshold / 4);
+    return dense.nbytes() >= shared_from(settings, up);
   }
 
   // Copy through page-locked memory. Returns false, without a copy, if there is none for now.
