@@ -382,15 +382,3 @@ def _texel(dtype):
             "float64, complex64, complex128, and integers of at most 4 bytes"
         )
     return name
-
-
-__all__ = [
-    *TABLE,
-    "get_binary_minmax_kernel",
-    "get_linear_combination_kernel",
-    "get_pow_array_kernel",
-    "get_pow_kernel",
-    "get_put_kernel",
-    "get_take_kernel",
-    "get_take_put_kernel",
-]

@@ -15,7 +15,7 @@ extern "C" int PREFIXRangePop() { return std::printf("pop\\n"); }
 PROGRAM = """
 import PyGPU
 from PyGPU._driver import annotations
-annotations.capabilities = annotations.capabilities._replace(profiler_ranges="KIND")
+annotations.capabilities.profiler_ranges = "KIND"
 if "STEM":  # this machine may have another one
     interface = annotations._INTERFACES["KIND"]
     files = tuple(one for one in interface.files if one[0] == "STEM")
