@@ -20,13 +20,8 @@ import numpy as np
 from PyGPU._arrays.functions import kind_of
 from PyGPU._arrays.programs import MAX_OPERANDS, MAX_RESULTS, Program
 from PyGPU._arrays.symbols import Scalar, Symbol
-from PyGPU._arrays.tracing import (
-    Result,
-    Trace,
-    error_at_current_line,
-    error_at_line,
-    error_at_users_line,
-)
+from PyGPU._arrays.traces import Result, Trace
+from PyGPU._arrays.tracing import error_at_current_line, error_at_line, error_at_users_line
 from PyGPU._runtime import core, errors
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._arrays.functions import checked_out, run
-from PyGPU._arrays.tracing import Argument, Literal, Result, Trace
+from PyGPU._arrays.traces import Argument, Literal, Result, Trace
 from PyGPU._kernels import fused
 from PyGPU._runtime import core, digests, errors
 
