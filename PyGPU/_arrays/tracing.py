@@ -2,7 +2,7 @@
 
 A :class:`Traced` represents an array: an argument, or the result of an operation. A :class:`Number`
 represents a number argument, or a number computed only from number arguments. Both belong to a
-:class:`~PyGPU._arrays.traces.Trace`.
+trace: see traces.py.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from PyGPU._runtime import core, errors
 if TYPE_CHECKING:
     from types import CodeType, FrameType
 
-    from PyGPU._arrays.traces import Argument, Result, Trace
     from PyGPU._types import DType, DTypes
 
 GPUArray = core.GPUArray
@@ -78,7 +77,7 @@ class Traced:
     the array's memory raises an error.
     """
 
-    def __init__(self, trace: Trace, source: Argument | Result, dtype: DType) -> None:
+    def __init__(self, trace: Any, source: Any, dtype: DType) -> None:
         self._trace, self._source, self._dtype = trace, source, dtype
 
     dtype = property(operator.attrgetter("_dtype"))
@@ -87,7 +86,7 @@ class Traced:
 class Number:
     """A symbolic number: a number argument, or a number computed from number arguments."""
 
-    def __init__(self, trace: Trace, slot: int, value: Any) -> None:
+    def __init__(self, trace: Any, slot: int, value: Any) -> None:
         self._trace, self._slot = trace, slot
         self.traced_value = value  # the value in the call that is traced; others may differ
 
@@ -104,7 +103,7 @@ def untraced_array(array: GPUArray) -> errors.TraceError:
     )
 
 
-def traced(operands: Iterable[object]) -> Trace | None:
+def traced(operands: Iterable[object]) -> Any:
     """Return the trace that the operands belong to, or None."""
     for one in operands:
         if isinstance(one, (Traced, Number)):
@@ -125,8 +124,7 @@ def record(
             raise error_at_current_line(
                 f"{setting}= is an argument of the fused function, not of the functions inside it"
             )
-    trace: Any = traced(operands)
-    made: GPUArray = trace.record(name, operands, compute, results)
+    made: GPUArray = traced(operands).record(name, operands, compute, results)
     return made
 
 
