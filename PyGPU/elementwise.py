@@ -1,6 +1,6 @@
 """Elementwise kernels from an expression in C: the names of ``pycuda.elementwise``."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PyGPU._driver.launch_shape import splay
 from PyGPU._kernels.elementwise_kernel import ElementwiseKernel
@@ -41,12 +41,12 @@ __all__ = [
     *DEFERRED,
 ]
 
+if not TYPE_CHECKING:  # type checkers shall report names that do not exist
 
-def __getattr__(name: str) -> Any:
-    if name not in DEFERRED:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return hooks.found_late(globals(), DEFERRED, name)
+    def __getattr__(name):
+        if name not in DEFERRED:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return hooks.found_late(globals(), DEFERRED, name)
 
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *DEFERRED})
+    def __dir__():
+        return sorted({*globals(), *DEFERRED})

@@ -170,10 +170,10 @@ def configure(
         is released at once, or at the end of the transfer that uses it.
     threshold : int, optional
         Size in bytes from which several threads copy pageable memory to the device. To the host,
-        they do so from three quarters of it. One thread copies smaller transfers, through
-        page-locked memory where that is faster. 0: all transfers are copies of the runtime. By
-        default the environment variable PYGPU_STAGING, else 512 KiB on GPUs, and 0 on `host` and
-        on one core.
+        they do so from three quarters of it. One thread copies smaller transfers: up to 384 KiB,
+        and those with gaps, through page-locked memory where that is faster. 0: all transfers are
+        copies of the runtime. By default the environment variable PYGPU_STAGING, else 512 KiB on
+        GPUs, and 0 on `host` and on one core.
     progress : bool or callable, optional
         True: show the progress of transfers by tqdm. False: show none, the default. A callable
         makes the progress bar, like `tqdm.tqdm`: the transferring thread calls

@@ -2,8 +2,8 @@
 
 The host computes the numbers that depend on number arguments again at each call. Some recorded
 operations depend on a number's value: integers affect NumPy's result dtypes, and ``a**2`` becomes a
-square. The trace then records a condition on the number. It is valid only for calls that meet all
-its conditions.
+square. The trace then records a condition on the number. The trace is valid only for calls that
+meet all its conditions.
 """
 
 from __future__ import annotations

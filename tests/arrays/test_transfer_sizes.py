@@ -54,7 +54,7 @@ KINDS = (
 )
 SIZES = sorted(
     size + more
-    for size in (8, 48 << 10, 80 << 10, 384 << 10, 512 << 10, 2 << 20, 6 << 20)
+    for size in (8, 4 << 10, 48 << 10, 80 << 10, 384 << 10, 512 << 10, 2 << 20, 6 << 20)
     for more in (-1, 0, 1)
 )
 
@@ -106,9 +106,9 @@ def test_every_call_around_every_threshold(size):
                 assert (arrived == wide).all()
 
 
-@pytest.mark.parametrize("megabytes", rare_but([17], [17, 33, 70, 97]))
+@pytest.mark.parametrize("megabytes", rare_but([17], [17, 33, 70, 97, 193]))
 def test_large_copies_there_and_back(megabytes):
-    """More bytes than page-locked memory, which is used again; some go past the cache."""
+    """More bytes than page-locked memory, which is used again. Up and down, some pass the cache."""
     size = (megabytes << 20) + 7
     host = np.arange(size // 4 + 1, dtype=np.uint32).view(np.uint8)[:size]
     with configure(threshold=512 << 10, chunks=1):

@@ -19,6 +19,7 @@ from PyGPU.compiler import SourceModule
 from PyGPU.curandom import Philox4x32RandomNumberGenerator
 from PyGPU.reduction import ReductionKernel
 from PyGPU.scan import InclusiveScanKernel
+from PyGPU.transfer import configure
 
 stream = graph_tools.stream  # the fixture
 
@@ -27,11 +28,20 @@ stream = graph_tools.stream  # the fixture
 def foreign_capture(request):
     """begin() and end() -> status of a capture by another library, of which we know nothing: CuPy,
     or calls of the host machine."""
-    stream = drv.Stream(0 if request.param == "blocking" else 1)
+    return _foreign(drv.Stream(0 if request.param == "blocking" else 1))
+
+
+def _foreign(stream):
     if PyGPU.target == "host":
         return _OfTheHost(stream)
     needs.module("cupy")
     return _OfCuPy(stream)
+
+
+def in_thread(call, *arguments):
+    thread = threading.Thread(target=call, args=arguments)
+    thread.start()
+    thread.join()
 
 
 _GLOBAL = 0  # the mode of a capture that minds what all threads do
@@ -221,6 +231,24 @@ def test_new_arrays_do_not_spoil_anothers_capture(foreign_capture):
     del made
     kept.fill(2)
     assert kept.get()[5] == 2
+
+
+@pytest.mark.parametrize("kilobytes", [20, 64, 100, 300, 450, 600])
+def test_downloads_do_not_spoil_anothers_capture(kilobytes):
+    """Downloads from page-locked memory that is there. The captured stream is a non-blocking one:
+    the null stream, which downloads wait for, synchronizes with the others."""
+    x = np.arange(kilobytes << 10, dtype=np.uint8)
+    array, back = gpuarray.to_gpu(x), np.zeros_like(x)
+    with configure(threshold=512 << 10, threads=2, chunks=1):
+        for _ in range(200):
+            array.get(back)
+        capture = _foreign(drv.Stream(1))
+        for get in (array.get, lambda out: in_thread(array.get, out)):
+            back[:] = 0
+            capture.begin()
+            get(back)
+            assert capture.end() == 0
+            assert (back == x).all()
 
 
 def test_anothers_capture_records_work_on_arrays(foreign_capture):

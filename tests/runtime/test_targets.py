@@ -12,6 +12,7 @@ from campaign import rare_but
 
 import PyGPU
 from PyGPU._runtime import configuration, errors, targets
+from PyGPU._runtime.capabilities import Capabilities
 
 
 def run(*arguments, cwd=None, **environment):
@@ -315,3 +316,8 @@ assert target == PyGPU.target and errors.check(cudaGetDeviceCount(), "") >= 1
 """
     done = run("-W", "error", "-c", source, PYGPU_TARGET=PyGPU.target)
     assert done.returncode == 0, done.stderr
+
+
+def test_every_target_has_all_capabilities():
+    for target in Capabilities.__subclasses__():
+        assert {*Capabilities.__annotations__} <= {*vars(target)}, target

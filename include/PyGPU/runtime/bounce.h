@@ -1,8 +1,9 @@
 // Short copies of pageable memory through one page-locked block.
 //
 // The runtime copies page-locked memory faster than pageable memory: a short copy from the device
-// and then one by the processor take less time than the runtime's copy into pageable memory. Unlike
-// threads that may sleep, one copy takes the same time whether calls follow each other or not.
+// and then one by the processor take less time than the runtime's copy into pageable memory.
+// Several threads would be faster only while they are awake, in calls that follow each other at
+// once; one copy always takes the same time.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ bool is_short_for_bounce(std::size_t nbytes, bool up);
 
 // Copy through the block of the current device, in the order of cudaMemcpy. Returns nothing,
 // without a copy, if another thread uses the block, or until the device has had enough short copies
-// to make one.
+// to make one. Like staged transfers, it does not disturb captures of other threads.
 std::optional<Status> copy_by_bounce(void* device, void* host, std::size_t nbytes, bool up);
 
 }  // namespace PyGPU

@@ -8,8 +8,8 @@
 
 namespace PyGPU {
 
-// How long to look at an event in a loop, before a thread waits in the runtime: more than a copy of
-// some MB takes on an idle bus.
+// How long to look at an event in a loop, before the thread waits in the runtime: more than a copy
+// of some MB takes on an idle bus.
 constexpr std::chrono::microseconds looks_for{200};
 
 // Return whether this thread has no unread error: a query that answers "not ready" would replace

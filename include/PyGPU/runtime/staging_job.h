@@ -4,7 +4,7 @@
 // memory and page-locked memory; the director does the same instead of idling. A download's copies
 // are enqueued as far ahead as there is page-locked memory, so that the bus does not wait for the
 // processor. An upload's runs are enqueued once they are full, all that follow each other as one
-// copy, for each copy costs the device some 4 us.
+// copy, for each copy costs the device some microseconds.
 #pragma once
 
 #include <atomic>
@@ -52,10 +52,10 @@ struct Buffer {
   Memory memory;
   Rotation rotation;
   Stream stream{cudaStreamNonBlocking, 0};
-  // Of the work before a job. A thread sleeps while it waits for this event, which costs the device
-  // 1.6 us more than another.
+  // Of the work before a job. A thread may sleep while it waits for this event. Such an event costs
+  // the device 1.6 us more than one that a thread waits for in a loop.
   Event earlier{cudaEventDisableTiming | cudaEventBlockingSync};
-  std::deque<Event> done;               // of copies, whose waits are short
+  std::deque<Event> done;               // of copies; a thread that waits for one does not sleep
   std::vector<cudaStream_t> unsettled;  // streams on which copies may be under way
   Status status;                        // of the allocations
 };

@@ -18,8 +18,9 @@ struct StagingPlan {
   std::size_t part_bytes;   // of the pieces that a thread takes at once
   std::size_t run_bytes;    // of a run, if the transfer tapers
   std::size_t copy_bytes;   // of one copy over the bus, if several runs are joined
-  // True if there are several runs, of which the last are short, and in an upload also the first.
-  // Then the bus does not wait long for the first copy, and little is left to do after the last.
+  // True if there are several runs, of which the last are short, and in an upload also the first:
+  // as short as a piece may be. Then the bus does not wait long for the first copy, and little is
+  // left to do after the last.
   bool tapers;
   bool past_cache;  // whether contiguous bytes are written past the processor's cache
   bool has_stream;  // whether it uses the buffer's stream instead of the null stream

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "PyGPU/runtime/memory.h"
+#include "PyGPU/runtime/stream.h"
 #include "PyGPU/runtime/streaming_copy.h"
 
 namespace PyGPU {
@@ -31,7 +32,8 @@ Place& place_of(int device) {
 // Return the block for this thread's use, or none.
 Memory take_block(Place& place, int device) {
   const unsigned epoch = device_epoch(device);
-  Memory block, made;  // a block that a reset has taken is dropped after the lock
+  Memory block;  // one that a reset has taken is dropped after the lock
+  Memory made;
   {
     const std::lock_guard<std::mutex> hold(place.lock);
     block = std::move(place.block);
@@ -43,10 +45,13 @@ Memory take_block(Place& place, int device) {
   return made;
 }
 
-void give_block(Place& place, Memory block) {
+// After a reset, other threads may have made a new block, and give it back before or after this
+// one.
+void give_block(Place& place, int device, Memory block) {
+  const unsigned epoch = device_epoch(device);
+  Memory old;  // dropped after the lock
   const std::lock_guard<std::mutex> hold(place.lock);
-  // Otherwise the device was reset, and another thread has made a block.
-  if (!place.block) place.block = std::move(block);
+  if (block.get().epoch == epoch) old = std::exchange(place.block, std::move(block));
 }
 
 cudaError_t upload(char* block, void* device, const char* host, std::size_t nbytes) {
@@ -75,9 +80,10 @@ std::optional<Status> copy_by_bounce(void* device, void* host, std::size_t nbyte
   if (!block) return {};
   auto* const middle = static_cast<char*>(block.get().address);
   auto* const bytes = static_cast<char*>(host);
+  const RelaxedCaptureMode relaxed = relax_capture_mode();
   const cudaError_t error =
       up ? upload(middle, device, bytes, nbytes) : download(middle, bytes, device, nbytes);
-  give_block(place, std::move(block));
+  give_block(place, current, std::move(block));
   return error;
 }
 

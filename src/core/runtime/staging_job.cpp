@@ -58,11 +58,13 @@ Job::Job(const StagedTransfer& transfer, const StagingPlan& plan, Buffer& buffer
 }
 
 // The other threads wait in loops, so they are not called before the device has done what was
-// enqueued earlier. An upload's threads do not wait for it, unless they use a chunk again.
+// enqueued earlier, for which this thread may sleep. An upload's threads do not wait for it, unless
+// they use a chunk again. A short transfer by one thread waits for it together with its copies, in
+// a loop, as cudaMemcpy does.
 void Job::begin() {
   const cudaEvent_t earlier = buffer_.earlier.get();
-  const bool needs_threads = plan_.threads > 1;
-  if (plan_.has_stream || (needs_threads && !transfer_.up)) {
+  const bool marks_earlier = plan_.has_stream || (plan_.threads > 1 && !transfer_.up);
+  if (marks_earlier) {
     if (!succeeded(cudaEventRecord(earlier, cudaStream_t()))) return;
     if (plan_.has_stream && !succeeded(cudaStreamWaitEvent(stream_, earlier, 0))) return;
   }
@@ -70,7 +72,7 @@ void Job::begin() {
     if (watches_each_) succeeded(wait_for(earlier));
     return;
   }
-  if (!needs_threads) return;
+  if (!marks_earlier) return;
   enqueue_ready();
   if (!ended_) succeeded(wait_for(earlier));
 }

@@ -29,6 +29,7 @@ constexpr Index most_pitch = (Index(1) << 31) - 1;
 // Sizes measured on an H200 by benchmarks/transfer_calls.py: from which several threads copy, and
 // from which one thread copies what is gathered through the ring.
 constexpr std::size_t usual_threshold = std::size_t(512) << 10, gathered_from = 4096;
+static_assert(longest_bounce == usual_threshold - usual_threshold / 4, "see shared_from()");
 
 constexpr std::size_t never = SIZE_MAX;
 
