@@ -233,10 +233,14 @@ def test_new_arrays_do_not_spoil_anothers_capture(foreign_capture):
     assert kept.get()[5] == 2
 
 
-@pytest.mark.parametrize("kilobytes", [20, 64, 100, 300, 450, 600])
+# The shorter ones are one cudaMemcpy, which the host machine refuses beside a capture.
+_KILOBYTES = [450, 600] if PyGPU.target == "host" else [4, 64, 300, 450, 600]
+
+
+@pytest.mark.parametrize("kilobytes", _KILOBYTES)
 def test_downloads_do_not_spoil_anothers_capture(kilobytes):
-    """Downloads from page-locked memory that is there. The captured stream is a non-blocking one:
-    the null stream, which downloads wait for, synchronizes with the others."""
+    """The page-locked memory is there already. The captured stream is a non-blocking one: the null
+    stream, which downloads wait for, synchronizes with blocking ones."""
     x = np.arange(kilobytes << 10, dtype=np.uint8)
     array, back = gpuarray.to_gpu(x), np.zeros_like(x)
     with configure(threshold=512 << 10, threads=2, chunks=1):

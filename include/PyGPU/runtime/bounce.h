@@ -20,7 +20,7 @@ bool is_short_for_bounce(std::size_t nbytes, bool up);
 
 // Copy through the block of the current device, in the order of cudaMemcpy. Returns nothing,
 // without a copy, if another thread uses the block, or until the device has had enough short copies
-// to make one. Like staged transfers, it does not disturb captures of other threads.
+// to make one.
 std::optional<Status> copy_by_bounce(void* device, void* host, std::size_t nbytes, bool up);
 
 }  // namespace PyGPU

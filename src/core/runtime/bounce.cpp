@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "PyGPU/runtime/memory.h"
-#include "PyGPU/runtime/stream.h"
 #include "PyGPU/runtime/streaming_copy.h"
 
 namespace PyGPU {
@@ -80,7 +79,6 @@ std::optional<Status> copy_by_bounce(void* device, void* host, std::size_t nbyte
   if (!block) return {};
   auto* const middle = static_cast<char*>(block.get().address);
   auto* const bytes = static_cast<char*>(host);
-  const RelaxedCaptureMode relaxed = relax_capture_mode();
   const cudaError_t error =
       up ? upload(middle, device, bytes, nbytes) : download(middle, bytes, device, nbytes);
   give_block(place, current, std::move(block));
