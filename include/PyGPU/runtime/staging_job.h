@@ -52,8 +52,8 @@ struct Buffer {
   Memory memory;
   Rotation rotation;
   Stream stream{cudaStreamNonBlocking, 0};
-  // The work before a job. A thread may sleep while it waits for this event, which costs the device up
-  // to 1.6 us more than an event that a thread waits for in a loop.
+  // The work before a job. A thread may sleep while it waits for this event, which costs the device
+  // up to 1.6 us more than an event that a thread waits for in a loop.
   Event earlier{cudaEventDisableTiming | cudaEventBlockingSync};
   std::deque<Event> done;               // of copies; a thread that waits for one does not sleep
   std::vector<cudaStream_t> unsettled;  // streams on which copies may be under way
