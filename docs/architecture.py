@@ -42,7 +42,7 @@ def python_parts():
         if part in ("__init__", "__main__") or "shim" in path.parts:
             continue
         below, text = found.setdefault(part, set()), path.read_text()
-        by_name = re.search(r"import_module|hooks\.defer", text)
+        by_name = re.search(r"import_module|hooks\.(defer|by_name)", text)
         for node in ast.walk(ast.parse(text)):
             names = []
             if isinstance(node, ast.Import):

@@ -298,3 +298,7 @@ def get_arg_type(c_arg: str) -> str:
     ('P', 'i')
     """
     return parse_c_arg(c_arg).struct_char
+
+
+#: PyCUDA's other name of the function.
+base_dtype_to_ctype = dtype_to_ctype

@@ -29,7 +29,7 @@ get_item, set_item  ``a[key]`` and ``a[key] = value`` with masks or index arrays
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -69,6 +69,27 @@ def found_late(namespace: dict[str, Any], modules: Mapping[str, str], name: str)
     """
     found = namespace[name] = getattr(loaded(modules[name]), name)
     return found
+
+
+def late_names(
+    namespace: dict[str, Any], modules: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a module some of whose names are imported late.
+
+    Parameters
+    ----------
+    namespace : dict
+        Globals of the module.
+    modules : mapping
+        {name: the module that it is imported from at first use}.
+    """
+
+    def getattr_(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
+        return found_late(namespace, modules, name)
+
+    return getattr_, lambda: sorted({*namespace, *modules})
 
 
 def defer(name: str, module: str, attribute: str) -> None:
