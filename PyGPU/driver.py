@@ -57,18 +57,11 @@ DEFERRED = hooks.by_name(
     }
 )
 DEFERRED.update(dict.fromkeys(enums._DEFERRED, "PyGPU._driver.enums"))
+_late, __dir__ = hooks.late_names(globals(), DEFERRED)
 
 
 def __getattr__(name):
-    if name == "CUDA_DEBUGGING":
-        return state.debugging
-    if name not in DEFERRED:
-        raise AttributeError(f"module 'PyGPU.driver' has no attribute {name!r}")
-    return hooks.found_late(globals(), DEFERRED, name)
-
-
-def __dir__():
-    return sorted({*globals(), *DEFERRED})
+    return state.debugging if name == "CUDA_DEBUGGING" else _late(name)
 
 
 _NO_API = {"DEFERRED", "annotations", "enums", "hooks", "state"}

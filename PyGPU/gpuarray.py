@@ -79,16 +79,15 @@ def _get_common_dtype(obj1, obj2):
     return compyte.get_common_dtype(obj1, obj2, allow_double=True)
 
 
+_late, __dir__ = hooks.late_names(globals(), DEFERRED)
+
+
 def __getattr__(name):
     if name not in DEFERRED:
         is_there = not name.startswith("_") and hasattr(hooks.loaded("PyGPU.cumath"), name)
         hint = f"; see PyGPU.cumath.{name}" if is_there else ""
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
-    return hooks.found_late(globals(), DEFERRED, name)
-
-
-def __dir__():
-    return sorted({*globals(), *DEFERRED})
+    return _late(name)
 
 
 _AT_HAND = ["GPUArray", "empty", "empty_like", "to_gpu", "to_gpu_async", "zeros", "zeros_like"]

@@ -1,4 +1,4 @@
-"""Types of the mathematical functions, whose functions of one array are created from a table."""
+"""Types of the mathematical functions. Those of one array are created from a table."""
 
 from PyGPU._types import GPUArray, Operand, StreamLike
 

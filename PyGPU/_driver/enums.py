@@ -26,9 +26,4 @@ _DEFERRED = hooks.by_name(
         "pointer_attribute shared_config",
     }
 )
-
-
-def __getattr__(name: str) -> object:
-    if name not in _DEFERRED:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return hooks.found_late(globals(), _DEFERRED, name)
+__getattr__, __dir__ = hooks.late_names(globals(), _DEFERRED)

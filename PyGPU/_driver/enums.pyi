@@ -13,3 +13,5 @@ TRSF_NORMALIZED_COORDINATES: int
 TRSF_SRGB: int
 TR_DEFAULT: int
 _DEFERRED: dict[str, str]
+
+def __dir__() -> list[str]: ...

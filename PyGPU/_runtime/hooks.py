@@ -59,18 +59,6 @@ def by_name(modules: Mapping[str, str]) -> dict[str, str]:
     return {name: module for module, names in modules.items() for name in names.split()}
 
 
-def found_late(namespace: dict[str, Any], modules: Mapping[str, str], name: str) -> Any:
-    """Return a name whose module is imported at first use, and add it to a module's globals.
-
-    Raises
-    ------
-    KeyError
-        If `modules`, {name: module}, does not have the name.
-    """
-    found = namespace[name] = getattr(loaded(modules[name]), name)
-    return found
-
-
 def late_names(
     namespace: dict[str, Any], modules: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -87,7 +75,8 @@ def late_names(
     def getattr_(name: str) -> Any:
         if name not in modules:
             raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
-        return found_late(namespace, modules, name)
+        found = namespace[name] = getattr(loaded(modules[name]), name)
+        return found
 
     return getattr_, lambda: sorted({*namespace, *modules})
 
