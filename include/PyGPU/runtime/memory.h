@@ -1,10 +1,10 @@
 // Blocks of memory of every kind, each released by the call that matches its allocation.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -73,12 +73,16 @@ class Storage : public std::enable_shared_from_this<Storage> {
   bool is_exposed() const { return exposed_; }
   int device() const { return memory_.get().device; }
   bool alive() const;
+  // Throw DeviceError if the memory was freed.
+  void require_alive() const {
+    if (!alive()) throw_freed();
+  }
   // Call these before and after enqueueing work on `stream` that uses the memory. Pooled and
   // borrowed memory is allocated and freed in the order of the null stream, which a non-blocking
   // stream does not follow. Such a stream's first use waits for the null stream; freeing waits for
   // its last use.
   void enter(const StreamRef& stream);
-  void leave(const StreamRef& stream);
+  cudaError_t leave(const StreamRef& stream);
   // Make freeing wait for a stream that is already ordered after the null stream.
   void join_at_end(const std::shared_ptr<StreamUses>& uses);
   // Free the memory now, even if others share it.
@@ -93,6 +97,7 @@ class Storage : public std::enable_shared_from_this<Storage> {
     static cudaError_t release(Storage* storage);
   };
 
+  [[noreturn]] void throw_freed() const;
   void remember();
   cudaError_t end_uses();
   void begin_use(const StreamRef& stream);
@@ -110,45 +115,64 @@ class Storage : public std::enable_shared_from_this<Storage> {
   UniqueHandle<UsesTraits> uses_;
 };
 
-// Order of work on a stream among all uses of the memory that the work accesses.
+// Memory that work on a stream uses: kept from its registration to the launch, checked, and ordered
+// among its other uses. Python code that runs in between, such as an allocator or a compile hook,
+// may free the memory; `run` then throws instead of enqueueing.
 class StreamOrder {
  public:
   explicit StreamOrder(const StreamRef& stream) : stream_(stream) {}
   // Order work with several uses, each of different memory.
   StreamOrder(const StreamRef& stream, const std::vector<std::shared_ptr<Storage>>& used)
       : stream_(stream) {
-    if (stream.handle) used_ = used;
+    if (stream.handle) more_ = used;
   }
-  // Add a use. Null means memory that another owner orders. Work on the null stream needs no
-  // ordering.
+  // Add a use. Null means memory that another owner keeps and orders.
   void uses(const std::shared_ptr<Storage>& storage) {
-    if (!stream_.handle || !storage) return;
-    if (std::find(used_.begin(), used_.end(), storage) == used_.end()) used_.push_back(storage);
+    if (!storage) return;
+    for (std::size_t i = 0; i < count(); ++i)
+      if (at(i) == storage) return;
+    if (first_count_ < std::size(first_))
+      first_[first_count_++] = storage;
+    else
+      more_.push_back(storage);
   }
-  // Add a use of PyGPU's memory at an address, if there is any.
+  // Add a use of PyGPU's memory at an address, if there is any. Work on the null stream needs no
+  // ordering.
   void uses_at(const void* address) {
     if (stream_.handle) uses(Storage::holding(address));
   }
-  // Run `work`, which enqueues on the stream. If it throws, part of the work may be enqueued.
+  // Run `work`, which enqueues on the stream. DeviceError if memory was freed. If `work` throws,
+  // part of it may be enqueued.
   template <class Work>
   void run(Work work) {
+    for (std::size_t i = 0; i < count(); ++i) at(i)->require_alive();
     std::size_t entered = 0;
-    const auto leave = [&] {
-      while (entered > 0) used_[--entered]->leave(stream_);
+    const auto leave = [&] {  // all of the memory, also after an error; returns the first error
+      cudaError_t first = cudaSuccess;
+      while (entered > 0)
+        if (const cudaError_t error = at(--entered)->leave(stream_); error && !first) first = error;
+      return first;
     };
     try {
-      for (; entered < used_.size(); ++entered) used_[entered]->enter(stream_);
+      for (; stream_.handle && entered < count(); ++entered) at(entered)->enter(stream_);
       work();
     } catch (...) {
-      leave();
+      (void)leave();
       throw;
     }
-    leave();
+    check("cudaStreamSynchronize", leave());
   }
 
  private:
-  const StreamRef& stream_;
-  std::vector<std::shared_ptr<Storage>> used_;
+  std::size_t count() const { return first_count_ + more_.size(); }
+  const std::shared_ptr<Storage>& at(std::size_t i) const {
+    return i < first_count_ ? first_[i] : more_[i - first_count_];
+  }
+
+  StreamRef stream_;
+  std::shared_ptr<Storage> first_[4];  // allocates nothing for most launches
+  std::size_t first_count_ = 0;
+  std::vector<std::shared_ptr<Storage>> more_;
 };
 
 }  // namespace PyGPU

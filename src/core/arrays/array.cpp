@@ -80,13 +80,7 @@ Array Array::view(const Layout& layout, Index offset) const {
 }
 
 void Array::require_alive() const {
-  if (!storage_ || storage_->alive()) return;
-  const bool is_lost = storage_->address() != nullptr;
-  throw DeviceError("GPUArray", {cudaErrorInvalidDevicePointer,
-                                 is_lost ? "cudaDeviceReset has taken the array's memory since it "
-                                           "was made"
-                                         : "the array's memory was freed (gpudata.free()) before "
-                                           "this use"});
+  if (storage_) storage_->require_alive();
 }
 
 void* Array::dense_start() const {

@@ -303,6 +303,13 @@ bool Storage::is_in_null_order() const {
   return memory_.get().kind == MemoryKind::pooled || memory_.get().kind == MemoryKind::borrowed;
 }
 
+void Storage::throw_freed() const {
+  const char* const reason = address()
+                                 ? "cudaDeviceReset has taken the array's memory since it was made"
+                                 : "the array's memory was freed (gpudata.free()) before this use";
+  throw DeviceError("GPUArray", {cudaErrorInvalidDevicePointer, reason});
+}
+
 void Storage::enter(const StreamRef& stream) {
   Capture* const capture = Capture::current();
   if (capture && capture->records(stream)) return capture->uses(shared_from_this(), stream);
@@ -338,17 +345,17 @@ void Storage::join_at_end(const std::shared_ptr<StreamUses>& uses) {
   if (std::find(used_on_.begin(), used_on_.end(), uses) == used_on_.end()) used_on_.push_back(uses);
 }
 
-void Storage::leave(const StreamRef& stream) {
-  if (Capture::current() && Capture::current()->records(stream)) return;
+cudaError_t Storage::leave(const StreamRef& stream) {
+  if (Capture::current() && Capture::current()->records(stream)) return cudaSuccess;
   // A foreign stream may be destroyed before the memory is freed, so the null stream waits for it
   // now.
-  if (stream.owner || !is_in_null_order() || !is_non_blocking(stream, device())) return;
+  if (stream.owner || !is_in_null_order() || !is_non_blocking(stream, device())) return cudaSuccess;
   if (is_captured(stream.handle))
-    return;  // by another library: whoever launches its graph keeps the arrays alive
+    return cudaSuccess;  // by another library: whoever launches its graph keeps the arrays alive
   // Fails for a stream of another device.
-  if (call_that_enqueues([&] { return order_after(cudaStream_t(), stream.handle, device()); }))
-    check("cudaStreamSynchronize",
-          call_that_waits([&] { return cudaStreamSynchronize(stream.handle); }));
+  if (!call_that_enqueues([&] { return order_after(cudaStream_t(), stream.handle, device()); }))
+    return cudaSuccess;
+  return call_that_waits([&] { return cudaStreamSynchronize(stream.handle); });
 }
 
 // Make the null stream of the memory's device wait for the streams that used the memory.

@@ -261,8 +261,9 @@ void set_from_device(const GPUArray& array, const GPUArray& source, const Stream
   if (!is_plain && kernel_reaches && array.core.address() &&
       with_compiler([&] { copy_by_kernel(array, source, stream ? *stream : default_stream()); }))
     return;
+  const Array to = array.core, from = source.core;  // other threads may set gpudata meanwhile
   const NoGil without = release_gil();
-  array.core.copy_from(source.core, stream ? *stream : default_stream());
+  to.copy_from(from, stream ? *stream : default_stream());
 }
 
 // Return true for a view of several fields of an ndarray, with bytes of others between them.

@@ -50,7 +50,6 @@ FoldKernels& kernels_for(const FoldKey& fold_key, int device, const FoldRequest&
   key.add<1>(fold_key.index64);
   key.add<max_device>(unsigned(device));
   return cache.at(key, [&] {
-    for (int i = 0; i < request.source_count; ++i) request.held.hold(*request.sources[i]);
     py::tuple inputs(fold_key.inputs), tables(fold_key.tables);
     for (int i = 0; i < arrays; ++i)
       (i < fold_key.inputs ? inputs : tables)[i < fold_key.inputs ? i : i - fold_key.inputs] =
@@ -59,7 +58,6 @@ FoldKernels& kernels_for(const FoldKey& fold_key, int device, const FoldRequest&
         fold_names[int(fold_key.fold)], inputs, tables, dtype_object(fold_key.compute),
         fold_key.vector_width, fold_key.output_axes, fold_key.reduced_axes, fold_key.by_output,
         fold_key.outputs, fold_key.index64);
-    request.held.require_alive();
     return std::make_unique<FoldKernels>(held<Module>(made[0]), made[1].cast<std::size_t>(),
                                          fold_key.output_axes == 0 ? 1 : max_columns);
   });
@@ -97,7 +95,7 @@ void with_parts(FoldKernels& kernels, std::size_t nbytes, bool may_count,
     if (nbytes > max_cached_parts_bytes)
       with_scratch(counters);
     else
-      work(kernels.shared.parts(nbytes), counters);
+      order.run([&] { work(kernels.shared.parts(nbytes), counters); });
   } catch (...) {
     kernels.busy.clear();
     throw;

@@ -59,11 +59,7 @@ struct FoldRequest {
   StreamRef stream;
   py::object allocator;
   const GPUArray* out = nullptr;
-  // Arrays of the caller, which are held while a kernel is made.
-  const GPUArray* const* sources = nullptr;
-  int source_count = 0;
   Index degrees = 0;  // of freedom that a variance's divisor is reduced by
-  mutable HeldArrays held{};
 };
 
 // Reduce all elements of operands that are contiguous in the same order, or the table elements that

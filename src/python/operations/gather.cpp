@@ -29,18 +29,8 @@ Mode mode_named(PyObject* name) {
   throw py::value_error("mode=" + repr_of(name) + ": expected one of 'raise', 'clip', 'wrap'");
 }
 
-// Arrays whose addresses a gather has read, and their snapshot.
-struct Sources {
-  const GPUArray &a, &indices;
-  HeldArrays held;
-  void hold() {
-    held.hold(a);
-    held.hold(indices);
-  }
-};
-
 const Kernel& kernel_for(const Gather& gather, const GatherPlan& plan, Mode mode, int words,
-                         int device, Sources* sources) {
+                         int device) {
   static auto& cache = *new Specializations<SpecializedKernel, std::string, std::hash<std::string>>;
   // The key has no fixed length, because there may be as many index arrays as axes.
   std::string key{
@@ -51,7 +41,6 @@ const Kernel& kernel_for(const Gather& gather, const GatherPlan& plan, Mode mode
     key += char(plan.counted[k]);
   }
   const auto make = [&] {
-    if (sources) sources->hold();
     py::tuple types(gather.indices.size()), counted(gather.indices.size());
     for (std::size_t k = 0; k < gather.indices.size(); ++k) {
       types[k] = index_types[gather.indices[k].type];
@@ -61,7 +50,6 @@ const Kernel& kernel_for(const Gather& gather, const GatherPlan& plan, Mode mode
     const py::object module = hook(Hook::gather_module)(
         plan.word, plan.ndim, plan.index64, gather.mask.address != nullptr, types, counted,
         mode_names[int(mode)], threads, words);
-    if (sources) sources->held.require_alive();
     return std::make_unique<SpecializedKernel>(held<Module>(module), "gather");
   };
   return cache.at(key, make).kernel;
@@ -78,11 +66,11 @@ Report::Kind report_of(Mode mode) {
 }
 
 void launch(const Gather& gather, GatherPlan& plan, Mode mode, int device, const StreamRef& stream,
-            StreamOrder& order, Sources* sources, const Report* report = nullptr) {
+            StreamOrder& order, const Report* report = nullptr) {
   const bool by_block = mode == Mode::poll_block;
   const int words = by_block || plan.size < gather_tuning::many ? 1 : gather_tuning::words;
   const unsigned threads = by_block ? unsigned(plan.size + 63) / 64 * 64 : gather_tuning::threads;
-  const Kernel& kernel = kernel_for(gather, plan, mode, words, device, sources);
+  const Kernel& kernel = kernel_for(gather, plan, mode, words, device);
   KernelArguments arguments;
   arguments.add_address_of(plan.loop.data());
   arguments.add(gather.target.address, gather.source.address);
@@ -125,14 +113,12 @@ py::object gather_items(PyObject* const* given) {
   if (given[5] != Py_None) gather.mask = pointer_of(given[5]);
   const StreamRef stream = stream_of(given[7]);
   StreamOrder order(stream);
-  HeldArrays held;
   for (const py::handle& item : py::reinterpret_borrow<py::sequence>(given[4])) {
     const auto row = py::reinterpret_borrow<py::tuple>(item);
     const GPUArray& array = require_array("index", py::object(row[0]).ptr());
     array.core.require_alive();
     require_device(array.core, current_device());
     IndexArray index;
-    held.hold(array);
     index.address = array.core.address();
     index.type = index_type(array.dtype);
     index.strides = axes_of(py::object(row[1]), "strides");
@@ -149,11 +135,10 @@ py::object gather_items(PyObject* const* given) {
     const GPUArray& array = require_array("array", item.ptr());
     array.core.require_alive();
     require_device(array.core, current_device());
-    held.hold(array);
     uses(order, array);
   }
   GatherPlan plan = plan_gather(gather);
-  launch(gather, plan, mode_named(given[6]), current_device(), stream, order, nullptr);
+  launch(gather, plan, mode_named(given[6]), current_device(), stream, order);
   return py::none();
 }
 
@@ -165,18 +150,15 @@ py::object gather_items(PyObject* const* given) {
 // Launch a kernel that searches a contiguous index array for an index which, with `offset` added,
 // is outside of -count ... count - 1.
 void launch_check(const GPUArray& indices, int type, Index offset, Index count,
-                  const StreamRef& stream, bool polled, const Report& report,
-                  Sources* sources = nullptr) {
+                  const StreamRef& stream, bool polled, const Report& report) {
   static auto& cache = *new Specializations<SpecializedKernel>;
   SpecializationKey key;
   key.add<std::size(index_types)>(unsigned(type));
   key.add<1>(polled);
   key.add<max_device>(unsigned(indices.core.device()));
   const auto make = [&] {
-    if (sources) sources->hold();
     const py::object module = hook(Hook::check_module)(index_types[type], gather_tuning::threads,
                                                        gather_tuning::checked, polled);
-    if (sources) sources->held.require_alive();
     return std::make_unique<SpecializedKernel>(held<Module>(module), "check");
   };
   const Kernel& kernel = cache.at(key, make).kernel;
@@ -238,10 +220,9 @@ bool is_checked_first(const GatherPlan& plan, const GPUArray& indices) {
 }
 
 // Launch for items that `indices` select. With Mode::raise, a wrong index is an IndexError.
-void launch(const Gather& gather, GatherPlan& plan, Sources sources, int axis, Mode mode,
+void launch(const Gather& gather, GatherPlan& plan, const GPUArray& indices, int axis, Mode mode,
             int device, const StreamRef& stream, StreamOrder& order) {
-  if (mode != Mode::raise) return launch(gather, plan, mode, device, stream, order, &sources);
-  const GPUArray& indices = sources.indices;
+  if (mode != Mode::raise) return launch(gather, plan, mode, device, stream, order);
   const IndexArray& index = gather.indices[0];
   const Mode checking = checking_mode(plan, stream);
   const bool polled = checking == Mode::poll;
@@ -250,14 +231,12 @@ void launch(const Gather& gather, GatherPlan& plan, Sources sources, int axis, M
   const bool is_checked =
       index.scatters ? checking != Mode::poll_block : polled && is_checked_first(plan, indices);
   Report report(report_of(checking));
-  if (is_checked)
-    launch_check(indices, index.type, 0, index.count(), stream, polled, report, &sources);
+  if (is_checked) launch_check(indices, index.type, 0, index.count(), stream, polled, report);
   if (polled || !is_checked)
-    launch(gather, plan, is_checked ? Mode::checked : checking, device, stream, order, &sources,
-           &report);
+    launch(gather, plan, is_checked ? Mode::checked : checking, device, stream, order, &report);
   if (const Index wrong = report.read(stream))
     out_of_bounds(wrong, std::max(axis, 0), index.count());
-  if (is_checked && !polled) launch(gather, plan, Mode::raise, device, stream, order, &sources);
+  if (is_checked && !polled) launch(gather, plan, Mode::raise, device, stream, order);
 }
 
 // Gather the elements at `indices` into a new array `out`. Return false for a case that Python
@@ -282,7 +261,7 @@ bool take(const GPUArray& a, const GPUArray& indices, int axis, Mode mode, const
   uses(order, a);
   uses(order, indices);
   GatherPlan plan = plan_gather(gather);
-  launch(gather, plan, {a, indices, {}}, axis, mode, device, stream, order);
+  launch(gather, plan, indices, axis, mode, device, stream, order);
   return true;
 }
 
@@ -339,7 +318,7 @@ bool put_at(const GPUArray& a, const GPUArray& indices, int axis, const GPUArray
   uses(order, indices);
   uses(order, source);
   GatherPlan plan = plan_gather(gather);
-  launch(gather, plan, {a, indices, {}}, axis, mode, device, stream, order);
+  launch(gather, plan, indices, axis, mode, device, stream, order);
   return true;
 }
 

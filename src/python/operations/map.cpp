@@ -45,7 +45,7 @@ Operation simple_power(const Map& map) {
   return value == 0.5 ? root : value == -1 ? reciprocal : -1;
 }
 
-const Kernel& kernel_for(const Map& map, const LoopPlan& plan, int device, HeldArrays& used) {
+const Kernel& kernel_for(const Map& map, const LoopPlan& plan, int device) {
   static auto& cache = *new Specializations<SpecializedKernel>;
   constexpr unsigned max_bits = (1u << max_operands) - 1;  // a bit for each operand
   SpecializationKey key;
@@ -71,9 +71,6 @@ const Kernel& kernel_for(const Map& map, const LoopPlan& plan, int device, HeldA
     key.add<dtype_count>(unsigned(results[i]));
   }
   const auto make = [&] {
-    for (int i = 0; i < map.operands; ++i)
-      if (map.operand[i].array) used.hold(*map.operand[i].array);
-    for (int i = 0; i < map.results; ++i) used.hold(*map.result[i]);
     const auto name_at = [](int code) { return py::str(dtypes[code].name); };
     py::tuple inputs(map.operands), compute(map.operands), are_scalars(map.operands);
     py::tuple outputs(map.results);
@@ -88,7 +85,6 @@ const Kernel& kernel_for(const Map& map, const LoopPlan& plan, int device, HeldA
         operation_name(map.operation), inputs, compute, outputs, are_scalars,
         plan.contiguous ? 0 : plan.axes.ndim, plan.index64, plan.vector_width, plan.vectors,
         plan.broadcast, plan.transposed);
-    used.require_alive();
     return std::make_unique<SpecializedKernel>(held<Module>(made), "elementwise");
   };
   return cache.at(key, make).kernel;
@@ -170,8 +166,7 @@ bool launch_if_ready(const Map& map, const StreamRef& stream) {
     add(own.shape() == shape ? own : broadcast_layouts[i], operand.array->core);
   }
   const LoopPlan plan = plan_loop(layouts, addresses, arrays, map.results);
-  HeldArrays used;
-  const Kernel& kernel = kernel_for(map, plan, device, used);
+  const Kernel& kernel = kernel_for(map, plan, device);
   order.run([&] {
     check_launch(kernel, stream, without_gil_if_waiting(device, !stream.handle, [&] {
                    return launch_loop(kernel, plan, arguments.pointers(), stream.handle);

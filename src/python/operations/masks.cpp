@@ -1,5 +1,5 @@
 // Masks: a[mask] and a[mask] = value. Small masks use one block; large masks are split into chunks.
-// A single value for all items is assigned by an elementwise kernel. See methods.h.
+// A single value for all items is assigned by an elementwise kernel.
 #include "python/operations/masks.h"
 
 #include "python/launch/enqueue.h"
@@ -129,7 +129,6 @@ class Compaction {
   }
   void copy(const Kernel& kernel, const GPUArray& whole, const GPUArray& packed) const {
     if (number_ == 0) return;
-    for (const GPUArray* const array : {&mask_, &whole, &packed}) array->core.require_alive();
     StreamOrder order(stream_);
     for (const GPUArray* const array : {&mask_, &counts_, &whole, &packed}) uses(order, *array);
     order.run([&] {

@@ -155,9 +155,6 @@ py::object reduced(PyObject* const* given, Index degrees) {
   const DeviceGuard here = use_device_of(a.core);
   FoldRequest request{stream_of(given[6]), py::reinterpret_borrow<py::object>(given[7]),
                       out_of(given[4])};
-  const GPUArray* const source = &a;
-  request.sources = &source;
-  request.source_count = 1;
   if (request.allocator.is_none()) request.allocator = a.allocator;
   request.degrees = degrees;
   FoldKey fold_key(fold, 1);
@@ -252,8 +249,6 @@ py::object dot(PyObject* const* given) {
   const DeviceGuard here = use_device_of(arrays[0]->core);
   FoldRequest request{stream_of(given[3]), py::reinterpret_borrow<py::object>(given[4]),
                       out_of(given[5])};
-  request.sources = arrays;
-  request.source_count = 2;
   if (request.allocator.is_none()) request.allocator = arrays[0]->allocator;
   const Index size = arrays[0]->layout().size();
   if (size != arrays[1]->layout().size())
@@ -315,8 +310,6 @@ py::object reduce_subset(PyObject* const* given) {
   if (fold_key.tables > 1 && arrays[1]->layout().size() != arrays[2]->layout().size())
     raise_shape_error(name + ": sizes differ: shapes " + shapes_of(*arrays[1], *arrays[2]));
   FoldRequest request{stream_of(given[4]), py::reinterpret_borrow<py::object>(given[5])};
-  request.sources = arrays;
-  request.source_count = 1 + fold_key.tables;
   if (request.allocator.is_none()) request.allocator = arrays[1]->allocator;
   StreamOrder order(request.stream);
   Array ready[max_inputs];

@@ -98,16 +98,6 @@ std::size_t itemsize_of(const py::object& dtype) {
   return std::size_t(py::reinterpret_borrow<np::dtype>(dtype).itemsize());
 }
 
-void HeldArrays::hold(const GPUArray& array) {
-  if (!arrays_) arrays_ = std::make_unique<std::vector<GPUArray>>();
-  arrays_->push_back(array);
-}
-
-void HeldArrays::require_alive() const {
-  if (!arrays_) return;
-  for (const GPUArray& array : *arrays_) array.core.require_alive();
-}
-
 np::array element_of(const py::object& dtype, const py::object& value) {
   np::array element(py::reinterpret_borrow<np::dtype>(dtype), std::vector<py::ssize_t>());
   element[py::ellipsis()] = value;

@@ -70,19 +70,6 @@ auto without_refresh(GPUArray& array, Work work) {
   }
 }
 
-// Snapshot of the arrays of a launch, taken if a kernel must be compiled after their addresses were
-// read, because compiling runs Python, and another thread may meanwhile replace or free their
-// memory. Other launches hold nothing: a snapshot would cost them up to 6 percent.
-class HeldArrays {
- public:
-  void hold(const GPUArray& array);
-  // Throw if the memory of an array was freed.
-  void require_alive() const;
-
- private:
-  std::unique_ptr<std::vector<GPUArray>> arrays_;  // null costs less than an empty vector
-};
-
 // Return the array in `object`, or null for an object of another class. TypeError if its __init__
 // was not called.
 inline GPUArray* gpuarray_in(PyObject* object) { return find<GPUArray>(object); }
