@@ -1,5 +1,5 @@
 // Faults of kernels, caught as signals. A signal raised by a kernel ends the launch, not the
-// process; any other signal goes to the previously installed handler.
+// process; any other signal goes to the program's handler.
 //
 // The handler runs on a separate stack, because the kernel may have overflowed its own. The handler
 // returns to the kernel only after a division that overflowed. Otherwise it switches to the stack
@@ -19,6 +19,7 @@
 #include "division.h"
 #include "interrupt.h"
 #include "machine.h"
+#include "per_thread.h"
 
 namespace PyGPU::host {
 
@@ -27,12 +28,18 @@ __thread const char* kernel_of_thread = nullptr;
 
 namespace {
 
-// Stored as a pointer: thread-local storage of this library is static, and a process has little of
-// that.
-thread_local std::unique_ptr<Fault> last_report;
+std::unique_ptr<Fault>& last_report() { return of_thread<std::unique_ptr<Fault>>(); }
 
 constexpr int caught_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-struct sigaction previous_handlers[NSIG];
+
+// Handlers of the program and its libraries, by signal. The first launch replaces `first_handlers`
+// for good. Handlers installed later are replaced only during launches: they may call or restore
+// the handlers before them, which are the machine's.
+struct sigaction first_handlers[NSIG], later_handlers[NSIG];
+bool is_replaced[NSIG];  // a handler in `later_handlers` is replaced now
+std::mutex handlers_lock;
+bool was_launched = false;
+int launches = 0;  // number of running launches
 
 constexpr std::size_t signal_stack_bytes = 64 << 10;
 struct FreeSignalStack {
@@ -45,21 +52,6 @@ struct FreeSignalStack {
     munmap(stack, signal_stack_bytes);
   }
 };
-
-// Forward a signal to the previously installed handler. The default handler ends the process.
-void forward_signal(int number, siginfo_t* info, void* context) {
-  const struct sigaction& before = previous_handlers[number];
-  const bool raised_by_code = info->si_code > 0;
-  if (before.sa_flags & SA_SIGINFO) {
-    before.sa_sigaction(number, info, context);
-  } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
-    before.sa_handler(number);
-  } else if (before.sa_handler == SIG_DFL || raised_by_code) {
-    signal(number, SIG_DFL);
-    // A signal raised by an instruction needs no raise(): the instruction runs again.
-    if (!raised_by_code) raise(number);
-  }
-}
 
 void describe_signal(int number, const siginfo_t* info) {
   switch (number) {
@@ -99,14 +91,36 @@ void on_signal(int number, siginfo_t* info, void* context) {
   abandon_kernel();
 }
 
-void install_handlers() {
-  struct sigaction action = {};
-  action.sa_sigaction = on_signal;
-  // SA_NODEFER keeps the signal unblocked, because the handler does not return.
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+bool is_own(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) &&
+         (action.sa_sigaction == on_signal || action.sa_sigaction == on_interrupt_signal);
+}
+
+// Install one handler. Call with `handlers_lock` held.
+void replace_handler(int number) {
+  struct sigaction action = {}, before;
+  // SA_NODEFER keeps the signal unblocked, because the handler may not return.
+  action.sa_flags = SA_SIGINFO | SA_NODEFER;
+  if (number == interrupt_signal) {
+    // It runs on the kernel's own stack, so that the kernel can be suspended there.
+    action.sa_sigaction = on_interrupt_signal;
+    action.sa_flags |= SA_RESTART;
+  } else {
+    action.sa_sigaction = on_signal;
+    action.sa_flags |= SA_ONSTACK;
+  }
   sigemptyset(&action.sa_mask);
-  for (int number : caught_signals) sigaction(number, &action, &previous_handlers[number]);
-  install_interrupt_handler();
+  sigaction(number, &action, &before);
+  if (is_own(before)) return;
+  const bool is_first = !was_launched || before.sa_handler == SIG_DFL;
+  (is_first ? first_handlers : later_handlers)[number] = before;
+  is_replaced[number] = !is_first;
+}
+
+void replace_handlers() {
+  for (int number : caught_signals) replace_handler(number);
+  replace_handler(interrupt_signal);
+  was_launched = true;
 }
 
 }  // namespace
@@ -127,34 +141,92 @@ void describe(cudaError_t code, const char* format, ...) {
   va_end(values);
 }
 
-bool catch_faults() {
-  static std::once_flag installed;
-  std::call_once(installed, install_handlers);
-  static thread_local std::unique_ptr<char, FreeSignalStack> own_stack;
-  static thread_local bool ready = false;
-  if (ready) return true;
-  stack_t now;
-  if (sigaltstack(nullptr, &now) == 0 && !(now.ss_flags & SS_DISABLE)) return ready = true;
-  void* stack =
-      mmap(nullptr, signal_stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (stack == MAP_FAILED) return false;
-  own_stack.reset(static_cast<char*>(stack));
-  now = {};
-  now.ss_sp = stack;
-  now.ss_size = signal_stack_bytes;
-  return ready = sigaltstack(&now, nullptr) == 0;
+void forward_signal(int number, siginfo_t* info, void* context) {
+  static __thread bool is_forwarding = false;
+  // A later handler may raise the signal again, for the handler before it.
+  const bool is_later = is_replaced[number] && !is_forwarding;
+  struct sigaction& handler = (is_later ? later_handlers : first_handlers)[number];
+  const struct sigaction before = handler;
+  if (before.sa_flags & SA_RESETHAND) handler = {};
+  const bool raised_by_code = info->si_code > 0;
+  is_forwarding = true;
+  if (before.sa_flags & SA_SIGINFO) {
+    before.sa_sigaction(number, info, context);
+  } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
+    before.sa_handler(number);
+  } else if (number != interrupt_signal && (before.sa_handler == SIG_DFL || raised_by_code)) {
+    signal(number, SIG_DFL);
+    // A signal raised by an instruction needs no raise(): the instruction runs again.
+    if (!raised_by_code) raise(number);
+  }
+  is_forwarding = false;
+}
+
+void check_handlers() {
+  const std::lock_guard<std::mutex> hold(handlers_lock);
+  if (launches) replace_handlers();
+}
+
+void hold_handlers() {
+  const std::lock_guard<std::mutex> hold(handlers_lock);
+  ++launches;
+  // Libraries that report crashes replace this handler with the others. Each query takes a tenth of
+  // a launch. Other handlers replaced alone are found when a launch lasts: they return to the fault.
+  struct sigaction now;
+  if (sigaction(SIGSEGV, nullptr, &now) == 0 && !is_own(now)) replace_handlers();
+}
+
+void release_handlers() {
+  const std::lock_guard<std::mutex> hold(handlers_lock);
+  if (--launches != 0) return;
+  struct sigaction now;
+  for (int number = 1; number < NSIG; ++number) {
+    if (!is_replaced[number]) continue;
+    is_replaced[number] = false;
+    sigaction(number, &later_handlers[number], &now);
+    // The program installed another handler during the launch.
+    if (!is_own(now)) sigaction(number, &now, nullptr);
+  }
+}
+
+bool set_signal_stack(stack_t& before) {
+  before.ss_flags = SS_DISABLE;
+  auto& stack = of_thread<std::unique_ptr<char, FreeSignalStack>>();
+  if (!stack) {
+    void* const mapped = mmap(nullptr, signal_stack_bytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) return false;
+    stack.reset(static_cast<char*>(mapped));
+    // A fault ends the process if its signal is blocked.
+    sigset_t faults;
+    sigemptyset(&faults);
+    for (int number : caught_signals) sigaddset(&faults, number);
+    sigaddset(&faults, interrupt_signal);
+    pthread_sigmask(SIG_UNBLOCK, &faults, nullptr);
+  }
+  stack_t own = {};
+  own.ss_sp = stack.get();
+  own.ss_size = signal_stack_bytes;
+  // This fails in a handler of the program that runs on the signal stack, which then stays.
+  if (sigaltstack(&own, &before) != 0 || before.ss_sp == own.ss_sp) before.ss_flags = SS_DISABLE;
+  return true;
+}
+
+void restore_signal_stack(const stack_t& before) {
+  if (!(before.ss_flags & SS_DISABLE)) sigaltstack(&before, nullptr);
 }
 
 void set_last_report(const Fault* fault) {
   if (fault) {
-    last_report = std::make_unique<Fault>(*fault);
-  } else if (last_report) {
-    last_report.reset();
+    last_report() = std::make_unique<Fault>(*fault);
+  } else {
+    last_report().reset();
   }
 }
 
 }  // namespace PyGPU::host
 
 const char* cudaHostLastReport() {
-  return PyGPU::host::last_report ? PyGPU::host::last_report->text : "";
+  const auto& report = PyGPU::host::last_report();
+  return report ? report->text : "";
 }

@@ -1,6 +1,8 @@
 // Faults of kernels: the error code, its description, and the way out of the kernel.
 #pragma once
 
+#include <signal.h>
+
 #include "PyGPU/cuda_on_host.h"
 
 namespace PyGPU::host {
@@ -23,9 +25,22 @@ constexpr const char* no_memory_for_threads =
 // text.
 __attribute__((format(printf, 2, 3))) void describe(cudaError_t code, const char* format, ...);
 
-// Prepare this thread to survive faults of the kernel that it will run. Return false if there is no
-// memory for the signal stack.
-bool catch_faults();
+// Install the handlers of faults for a launch, in front of those that the program or a library has
+// installed since the last launch, and restore these after it.
+void hold_handlers();
+void release_handlers();
+struct ReleaseHandlers {
+  void operator()(const void*) const { release_handlers(); }
+};
+// Install the handlers again during a launch.
+void check_handlers();
+// Call the program's handler of a signal. The default handler ends the process.
+void forward_signal(int number, siginfo_t* info, void* context);
+
+// Give this thread a stack for the handlers; restore_signal_stack needs `before`. Return false if
+// there is no memory for it.
+bool set_signal_stack(stack_t& before);
+void restore_signal_stack(const stack_t& before);
 
 // End the running kernel: switch from its stack back to the launch's stack. Defined in fiber.cpp.
 [[noreturn]] void abandon_kernel();

@@ -17,29 +17,29 @@
 
 #include "fault.h"
 #include "interrupt.h"
+#include "per_thread.h"
 #include "rendezvous.h"
 #include "stacks.h"
 
-// The TLS model is repeated at the definition. Without it this library would not reserve static
-// thread-local storage, and user libraries that refer to the variable could not be opened later.
-__thread __attribute__((tls_model("initial-exec"))) PyGPUHostThread PyGPU_host_thread = {};
-
-// Names of its members for sources that are compiled with PYGPU_NAMED_INDICES.
+// PyGPU_host_thread, and names of its members for sources compiled with PYGPU_NAMED_INDICES. One
+// statement defines all of them, because link-time optimization separates statements from each
+// other. It is in a function, because clang++ takes symbols of other statements for plain data.
 static_assert(offsetof(PyGPUHostThread, thread_index) == 0 && sizeof(uint3) == 12);
 static_assert(offsetof(PyGPUHostThread, block_index) == 12);
 static_assert(offsetof(PyGPUHostThread, block_dim) == 24);
 static_assert(offsetof(PyGPUHostThread, grid_dim) == 36);
-#define MEMBER(name, offset)             \
-  __asm__(".globl " name "\n.type " name \
-          ", @tls_object\n"              \
-          ".size " name                  \
-          ", 12\n"                       \
-          ".set " name ", PyGPU_host_thread + " #offset "\n")
-MEMBER("PyGPU_host_thread_index", 0);
-MEMBER("PyGPU_host_block_index", 12);
-MEMBER("PyGPU_host_block_dim", 24);
-MEMBER("PyGPU_host_grid_dim", 36);
-#undef MEMBER
+static_assert(sizeof(PyGPUHostThread) == 80 && alignof(PyGPUHostThread) <= 16);
+#define SYMBOL(name, nbytes) \
+  ".globl " name "\n.type " name ", @tls_object\n.size " name ", " #nbytes "\n" name ":\n"
+__attribute__((used, noinline)) static void define_thread() {
+  __asm__(".pushsection .tbss,\"awT\",@nobits\n.balign 16\n"  //
+          SYMBOL("PyGPU_host_thread", 80)                     //
+          SYMBOL("PyGPU_host_thread_index", 12) ".zero 12\n"  //
+          SYMBOL("PyGPU_host_block_index", 12) ".zero 12\n"   //
+          SYMBOL("PyGPU_host_block_dim", 12) ".zero 12\n"     //
+          SYMBOL("PyGPU_host_grid_dim", 12) ".zero 44\n.popsection\n");
+}
+#undef SYMBOL
 
 namespace PyGPU::host {
 namespace {
@@ -257,7 +257,13 @@ class Block {
 };
 
 __thread Block* block_of_thread = nullptr;
-thread_local std::unique_ptr<Block> owned_block;
+struct FreeBlock {
+  void operator()(Block* block) const {
+    block_of_thread = nullptr;
+    delete block;
+  }
+};
+using OwnedBlock = std::unique_ptr<Block, FreeBlock>;
 
 void Block::enter() { block_of_thread->fiber_loop(); }
 
@@ -265,16 +271,13 @@ void Block::enter() { block_of_thread->fiber_loop(); }
 
 bool run_block(void (*threads)(void*), void* context) {
   if (!block_of_thread) {
-    owned_block = std::make_unique<Block>();
-    block_of_thread = owned_block.get();
+    of_thread<OwnedBlock>().reset(new Block);
+    block_of_thread = of_thread<OwnedBlock>().get();
   }
   return block_of_thread->run(threads, context);
 }
 
-void free_stacks() {
-  block_of_thread = nullptr;
-  owned_block.reset();
-}
+void free_stacks() { of_thread<OwnedBlock>().reset(); }
 
 bool has_kernel() { return block_of_thread && block_of_thread->has_kernel(); }
 void suspend_kernel() { block_of_thread->suspend(); }

@@ -1,7 +1,6 @@
 // Signals that end or suspend long-running kernels. See interrupt.h.
 #include "interrupt.h"
 
-#include <signal.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -21,11 +20,6 @@ namespace PyGPU::host {
 __thread Running* running_of_thread = nullptr;
 
 namespace {
-
-// The signal normally reports urgent data on a socket. Programs ignore it unless they ask for it,
-// and few do.
-constexpr int interrupt_signal = SIGURG;
-struct sigaction previous_handler;
 
 // Callback that runs the program's pending signal handlers. It returns true if the launch must end.
 std::atomic<bool (*)()> interrupt_check{nullptr};
@@ -55,6 +49,7 @@ void watch() {
       first_thread.running.load()->must_check = true;
       signal_thread(first_thread.thread, *first_thread.running);
     }
+    check_handlers();
     const bool idle = launch == seen && !lasts;
     seen = launch;
     std::this_thread::sleep_for(idle ? 500ms : 50ms);
@@ -72,13 +67,12 @@ std::uintptr_t program_counter(const void* context) {
 #endif
 }
 
+}  // namespace
+
 void on_interrupt_signal(int number, siginfo_t* info, void* context) {
   Running* const running = running_of_thread;
   if (info->si_code != SI_TKILL || info->si_pid != getpid() || !running) {
-    if (previous_handler.sa_flags & SA_SIGINFO)
-      previous_handler.sa_sigaction(number, info, context);
-    else if (previous_handler.sa_handler != SIG_DFL && previous_handler.sa_handler != SIG_IGN)
-      previous_handler.sa_handler(number);
+    forward_signal(number, info, context);
     return;
   }
   if (!in_kernel() || program_counter(context) - running->code >= running->code_bytes) return;
@@ -87,8 +81,6 @@ void on_interrupt_signal(int number, siginfo_t* info, void* context) {
   if (running->must_check && is_launcher(*running)) suspend_kernel();
   errno = error;
 }
-
-}  // namespace
 
 bool is_watched_thread() {
   static __thread signed char known = 0;  // 1: watched, -1: not watched, 0: not yet known
@@ -136,6 +128,7 @@ void find_code(Running& running) {
 
 void signal_thread(pthread_t thread, Running& running) {
   find_code(running);
+  check_handlers();
   pthread_kill(thread, interrupt_signal);
 }
 
@@ -147,16 +140,6 @@ bool asks_to_end() {
 bool is_interrupted(Running& running) {
   running.must_check = false;
   return asks_to_end();
-}
-
-void install_interrupt_handler() {
-  struct sigaction action = {};
-  action.sa_sigaction = on_interrupt_signal;
-  // The handler runs on the kernel's own stack, so that the kernel can be suspended there. The
-  // signal stays unblocked, because the handler may not return.
-  action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART;
-  sigemptyset(&action.sa_mask);
-  sigaction(interrupt_signal, &action, &previous_handler);
 }
 
 }  // namespace PyGPU::host

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <signal.h>
 
 #include <atomic>
 #include <cstdint>
@@ -49,6 +50,9 @@ bool asks_to_end();
 // Like asks_to_end, for a launch: call it on the thread's own stack, not on a kernel's.
 bool is_interrupted(Running& running);
 
-void install_interrupt_handler();
+// The signal normally reports urgent data on a socket. Programs ignore it unless they ask for it,
+// and few do.
+constexpr int interrupt_signal = SIGURG;
+void on_interrupt_signal(int number, siginfo_t* info, void* context);
 
 }  // namespace PyGPU::host

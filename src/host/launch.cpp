@@ -70,7 +70,9 @@ struct Grid {
     // Errors inside the kernel must not change the caller's last error.
     const ThreadErrors before = exchange_errors({});
     const Arithmetic arithmetic = begin_arithmetic();
+    stack_t signal_stack;
     try {
+      if (!set_signal_stack(signal_stack)) throw std::bad_alloc();
       take_blocks(chunk);
     } catch (const std::bad_alloc&) {
       // Report the kernel only: it is random which core runs out of memory first.
@@ -78,6 +80,7 @@ struct Grid {
     } catch (const std::exception& error) {  // nothing may leave a thread
       stop(fault_of_kernel(cudaErrorLaunchFailure, error.what()));
     }
+    restore_signal_stack(signal_stack);
     end_arithmetic(arithmetic);
     fault_of_thread = nullptr;
     running_of_thread = nullptr;
@@ -89,7 +92,7 @@ struct Grid {
     std::unique_ptr<void, void (*)(void*)> shared(
         shared_bytes ? std::aligned_alloc(64, (shared_bytes + 63) / 64 * 64) : nullptr, std::free);
     Fault own;
-    if (!catch_faults() || (shared_bytes && !shared)) throw std::bad_alloc();
+    if (shared_bytes && !shared) throw std::bad_alloc();
     begin_access_checks(context, shared.get(), shared_bytes);
     fault_of_thread = &own;
     kernel_of_thread = kernel;
@@ -278,8 +281,12 @@ cudaError_t run_grid(dim3 grid, dim3 block, std::size_t shared_bytes, void (*thr
                      void* context, const char* kernel) {
   Grid work{grid, block, shared_bytes, threads, context, kernel, begin_running(threads),
             {},   {},    {},           {},      {}};
-  Workers::get().run(work);
-  run_children(work);
+  hold_handlers();
+  {
+    const std::unique_ptr<void, ReleaseHandlers> held(&work);
+    Workers::get().run(work);
+    run_children(work);
+  }
   end_running();
   // Flush the kernel's output, so that it precedes the program's next output. Skip the flush if
   // stdout is locked: a kernel that failed while printing still holds the lock.

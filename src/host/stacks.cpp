@@ -85,10 +85,13 @@ bool Stacks::is_guard(const void* address) const {
 }
 
 // Push the registers that a callee must preserve, exchange the stack pointers, and pop the
-// registers of the other stack.
+// registers of the other stack. The symbol is global, because link-time optimization may compile
+// the function apart from its callers.
 #if defined(__x86_64__)
 __asm__(R"(
 .pushsection .text
+.globl PyGPU_host_switch_stacks
+.hidden PyGPU_host_switch_stacks
 .type PyGPU_host_switch_stacks, @function
 PyGPU_host_switch_stacks:
   pushq %rbp
@@ -115,6 +118,8 @@ constexpr std::size_t words_above = 1;
 #elif defined(__aarch64__)
 __asm__(R"(
 .pushsection .text
+.globl PyGPU_host_switch_stacks
+.hidden PyGPU_host_switch_stacks
 .type PyGPU_host_switch_stacks, %function
 PyGPU_host_switch_stacks:
   sub sp, sp, #160
@@ -151,7 +156,8 @@ constexpr std::size_t words_above = 0;
 #endif
 
 #if defined(__x86_64__) || defined(__aarch64__)
-extern "C" void PyGPU_host_switch_stacks(StackPointer* from, StackPointer to);
+extern "C" __attribute__((visibility("hidden"))) void PyGPU_host_switch_stacks(StackPointer* from,
+                                                                               StackPointer to);
 
 void switch_stacks(StackPointer* from, StackPointer to) { PyGPU_host_switch_stacks(from, to); }
 
