@@ -156,7 +156,8 @@ def host_extensions():
         MACHINE_SOURCES,
         include_dirs=["include"],
         extra_compile_args=COMPILE,
-        extra_link_args=[*LINK, "-Wl,-soname,libPyGPU_host.so"],
+        # Its threads and signal handlers stay when a program unloads the libraries that use it.
+        extra_link_args=[*LINK, "-Wl,-soname,libPyGPU_host.so", "-Wl,-z,nodelete"],
         libraries=["pthread"],
         language="c++",
     )

@@ -63,10 +63,16 @@ def _without_headers(preprocessed: str) -> str:
     )
 
 
+def _expressions(text: str) -> list[str]:
+    return [*variables.expressions(text), *name_expressions.instances(text)]
+
+
 def _declared(
     source: str, name: str, base: list[str], options: Options, found: Found
 ) -> tuple[list[signature.Kernel], list[str]]:
-    """Return the kernels that a source text declares, and the name expressions of its variables.
+    """Return the kernels that a source text declares, and name expressions.
+
+    The expressions are of variables, and of explicit instances of kernels.
 
     The text is preprocessed first if macros or included files may change its declarations.
     """
@@ -75,7 +81,7 @@ def _declared(
     if plain and all(re.fullmatch(_VALUE, word) for word in options.macros):
         kernels = signature.kernels(source, options.macros)
         if not options.macros or all(kernel.is_sure for kernel in kernels):
-            return kernels, variables.expressions(source)
+            return kernels, _expressions(source)
     words = [
         host_compiler.compiler(),
         *(word for word in base if word != "-shared"),
@@ -94,7 +100,7 @@ def _declared(
             text = _without_headers(host_compiler.run([*words, str(unit)], name).stdout)
         except CompileError:  # the compilation reports it, with the user's lines
             text = source
-    return signature.kernels(text), variables.expressions(text)
+    return signature.kernels(text), _expressions(text)
 
 
 def may_wait(source: str, found: Found) -> bool:
@@ -136,9 +142,7 @@ def table_of_names(
             addresses.update(zip(casts, casts))
         else:
             addresses[name] = casts[0] if by_type else f"&{name}"
-    addresses.update(
-        {name_expressions.plain(one): name_expressions.address(one) for one in expressions}
-    )
+    addresses.update({name_expressions.plain(one): one for one in expressions})
     table = f"PyGPU_kernels_{label}_{len(addresses)}" if label else "PyGPU_host_names"
     waits = "true" if may_wait else "false"
     rows = [f'PYGPU_HOST_KERNEL("{one}", {waits}, {addresses[one]}),' for one in addresses]
@@ -209,7 +213,7 @@ def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
         base.remove("-shared")
         # The object may be linked to kernels whose warps run in lockstep: they need frame pointers.
         base.append("-fno-omit-frame-pointer")
-    kernels, names_of_variables = _declared(source, name, base, options, found)
+    kernels, further = _declared(source, name, base, options, found)
     overloaded = {one for one, types in _types(kernels).items() if len(types) > 1}
     renamed = library_names.declared(map(comments.without_comments, found.texts(source)))
     body = options.numbered(name, f"{dynamic_shared.in_cpp(wrapped)}\n")
@@ -224,7 +228,7 @@ def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
     # report the kernel's types: the second table states them. The last two tables lack overloads
     # and variables, which the parser of source texts may have misread.
     single = [one for one in kernels if one.full_name not in overloaded]
-    expressions = [*dict.fromkeys([*request.expressions, *names_of_variables])]
+    expressions = [*dict.fromkeys([*request.expressions, *further])]
     own = [*request.expressions]
     attempts = [
         (kernels, expressions, [*doubtful, *own], False),

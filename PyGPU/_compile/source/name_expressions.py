@@ -5,12 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from PyGPU._compile.source import signature
+from PyGPU._compile.source import c_names, comments, signature
+
+_KNOWN = {word for name in (*c_names.TYPES, *c_names.VECTORS) for word in name.split()}
+_INSTANCE = (
+    r"\btemplate\s*(?:<\s*>)?\s*(?=[^;{}<]*__global__)(?:(?!\bvoid\b)[^;{}])*\bvoid\s(?:\s*__\w+(?:\([^()]*\))?)*"
+    r"\s*([\w:]+)\s*(<[^;{}]*?>)?\s*\(([^;{}]*)\)\s*[;{]"
+)
 
 
-def address(expression: str) -> str:
-    """Return the C++ expression for the address of the kernel or variable."""
-    return expression if expression.lstrip().startswith(("&", "(")) else f"&{expression}"
+def instances(source: str) -> list[str]:
+    """Return name expressions of the kernels that a text instantiates or specializes.
+
+    In a namespace, types of the text are left out: an expression would need their scopes.
+    """
+    text = comments.without_directives(comments.blanked(source))
+    around, found = signature.scopes(text), []
+    for match in re.finditer(_INSTANCE, text):
+        scopes = [one.name for one in around if one.name and one.start <= match.start() < one.end]
+        name = "::".join([*scopes, match[1]]) + (match[2] or "")
+        if not scopes or _KNOWN.issuperset(re.findall(r"[A-Za-z_]\w*", match[2] or match[3])):
+            found.append(name if match[2] else f"(void (*)({match[3]}))&{name}")
+    return found
 
 
 def plain(expression: str) -> str:

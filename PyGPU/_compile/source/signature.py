@@ -71,7 +71,7 @@ def bare_name(expression: str) -> str:
         end = match.end() or matching(name, 0)
         if end < 1:
             break
-        name = name[end:].lstrip()
+        name = name[end:].lstrip() or name[1 : end - 1].strip()
     return name
 
 
@@ -243,12 +243,12 @@ def _layout_of(
 
 def parameter(text: str, types: Mapping[str, set[str]] = MappingProxyType({})) -> Parameter:
     """Return the parameter that a declaration means; `types` has the aliases of types."""
-    text = re.split(r"=(?!=)", text)[0].strip()
+    text = re.split(r"=(?!=)", text)[0].replace("&", "*").strip()  # a reference is an address
     name = re.search(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$", text)
     label = name.group(1) if name else ""
     if "*" in text or re.search(r"\[[^\]]*\]\s*$", text):
         return Parameter(label, "P" + _pointee(text, name, types), 8)
-    if "&" in text or name is None:
+    if name is None:
         return Parameter(label, "?", 0)
     declared = _normal(re.sub(_NOISE, " ", text[: name.start()]))
     if not declared:  # the declaration has a type only
@@ -346,6 +346,8 @@ def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
                 break
             position = end
         if not name or end < 0 or not re.match(r"\s*\{", text[end:]):
+            continue
+        if re.search("[;{}]", text[position : name.start()]):  # no name: an explicit instance
             continue
         inside = text[name.end() : end - 1]
         parameters = [] if inside.strip() in ("", "void") else split_top(inside)

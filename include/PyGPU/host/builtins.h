@@ -46,6 +46,10 @@ inline unsigned long long __globaltimer() { return static_cast<unsigned long lon
 // Let the other threads of the block run; the duration is ignored.
 inline void __nanosleep(unsigned) { PyGPU_host_yield(); }
 
+#ifndef __clang__
+#define __builtin_assume(...) ((__VA_ARGS__) ? void() : __builtin_unreachable())
+#endif
+
 [[noreturn]] inline void __trap() { __builtin_trap(); }
 inline void __brkpt() {}
 inline void __prof_trigger(int) {}

@@ -6,9 +6,7 @@ inline int __clzll(long long x) {
   return x ? __builtin_clzll(static_cast<unsigned long long>(x)) : 64;
 }
 inline int __ffs(int x) { return __builtin_ffs(x); }
-inline int __ffs(unsigned x) { return __builtin_ffs(int(x)); }
 inline int __ffsll(long long x) { return __builtin_ffsll(x); }
-inline int __ffsll(unsigned long long x) { return __builtin_ffsll(static_cast<long long>(x)); }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 

@@ -51,6 +51,18 @@ struct Launch {
   }
 };
 
+// Argument of a kernel as a launch stores it. As on a GPU, a reference is an address.
+template <class T>
+struct Reference {
+  T* address;
+  Reference(T& object) : address(&object) {}
+  operator T&() const { return *address; }
+};
+template <class Parameter>
+using Stored =
+    std::conditional_t<std::is_reference<Parameter>::value,
+                       Reference<std::remove_reference_t<Parameter>>, std::remove_cv_t<Parameter>>;
+
 // Launch of a function. Its parameters are the kernel's, so that the arguments are converted as in
 // a call: by conversion operators of objects that cannot be copied, from 0, from a list in braces.
 template <class... Parameters>
@@ -63,7 +75,8 @@ struct FunctionLaunch {
 
   void operator()(Parameters... arguments) const {
     using Function = void (*)(Parameters...);
-    (void)Launch<Function>{kernel, grid, block, shared_bytes, stream, name}(arguments...);
+    (void)Launch<Function>{
+        kernel, grid, block, shared_bytes, stream, name}(Stored<Parameters>(arguments)...);
   }
 };
 

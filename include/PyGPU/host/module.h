@@ -23,8 +23,8 @@ struct Signature {
   };
   static constexpr Table table() {
     Table table{};
-    const std::size_t sizes[] = {sizeof(Parameters)..., 0};
-    const std::size_t alignments[] = {alignof(Parameters)..., 1};
+    const std::size_t sizes[] = {sizeof(Stored<Parameters>)..., 0};
+    const std::size_t alignments[] = {alignof(Stored<Parameters>)..., 1};
     std::size_t end = 0;
     for (std::size_t i = 0; i < sizeof...(Parameters); ++i) {
       end = (end + alignments[i] - 1) / alignments[i] * alignments[i];
@@ -52,11 +52,11 @@ struct Entry<void (*)(Parameters...), kernel, waits> {
   }
   template <std::size_t... i>
   static void run([[maybe_unused]] void** arguments, std::index_sequence<i...>) {
-    run_with(*static_cast<const std::remove_cv_t<Parameters>*>(arguments[i])...);
+    run_with(*static_cast<const Stored<Parameters>*>(arguments[i])...);
   }
   // Copy the values to locals, so that the compiler knows that no thread changes them. No tuple is
   // used: it would take a third of a small kernel's compile time.
-  static void run_with(const std::remove_cv_t<Parameters>&... arguments) {
+  static void run_with(const Stored<Parameters>&... arguments) {
     const auto thread = [arguments...] { kernel(arguments...); };
     if (waits) {
       for_each_thread(thread);
@@ -80,10 +80,20 @@ constexpr PyGPUHostKernel PyGPU_kernel_row(const char* name) {
   return PyGPU::host::Entry<Function, function, waits>::row(name);
 }
 
-// Make a row of the table. The address of the kernel or the variable comes last. `waits` is true if
-// threads may wait for each other.
-#define PYGPU_HOST_KERNEL(name, waits, ...) \
-  ::PyGPU_kernel_row<decltype(__VA_ARGS__), __VA_ARGS__, waits>(name)
+// Return the address of a kernel or a variable, given itself or its address.
+template <class T>
+constexpr auto PyGPU_address(T&& object) {
+  if constexpr (std::is_pointer<T>::value)  // of an object, T is a reference
+    return object;
+  else
+    return __builtin_addressof(object);
+}
+
+// Make a row of the table. The kernel or the variable, or its address, comes last. `waits` is true
+// if threads may wait for each other.
+#define PYGPU_HOST_KERNEL(name, waits, ...)                                                        \
+  ::PyGPU_kernel_row<decltype(::PyGPU_address(__VA_ARGS__)), ::PyGPU_address(__VA_ARGS__), waits>( \
+      name)
 #define PYGPU_HOST_KERNELS(table, ...)                                             \
   extern "C" __attribute__((visibility("default"))) const PyGPUHostKernel table[]; \
   const PyGPUHostKernel table[] = {__VA_ARGS__{nullptr, nullptr, nullptr, 0, nullptr, 0}};
