@@ -52,6 +52,7 @@ def module_from_buffer(
     jit = [(int(option), int(value)) for option, value in options]
     try:
         found = _compile.image_files.unpacked(memoryview(buffer).tobytes())
+        _compile.host_compiler.warn_unchecked(found.image)
         module = Module(found.image, None, found.names, found.parameters, jit)
     except errors.Error as error:
         if message_handler is not None:

@@ -1,9 +1,9 @@
 // Faults of kernels, caught as signals. A signal raised by a kernel ends the launch, not the
 // process; any other signal goes to the program's handler.
 //
-// The handler runs on a separate stack, because the kernel may have overflowed its own. The handler
-// returns to the kernel only after a division that overflowed. Otherwise it switches to the stack
-// of the launch. Code on this path must not allocate: the kernel may have failed inside malloc.
+// The handler runs on a separate stack, because the kernel may have overflowed its own. From there
+// it switches to the stack of the launch. Code on this path must not allocate: the kernel may have
+// failed inside malloc.
 #include "fault.h"
 
 #include <signal.h>
@@ -16,7 +16,6 @@
 #include <memory>
 #include <mutex>
 
-#include "division.h"
 #include "interrupt.h"
 #include "machine.h"
 #include "per_thread.h"
@@ -67,7 +66,9 @@ void describe_signal(int number, const siginfo_t* info) {
       break;
     case SIGFPE:
       describe(cudaErrorLaunchFailure, "%s",
-               info->si_code == FPE_INTDIV ? "integer division by zero" : "arithmetic fault");
+               info->si_code == FPE_INTDIV
+                   ? "integer division by zero, or of the smallest integer by -1"
+                   : "arithmetic fault");
       break;
     case SIGABRT: describe(cudaErrorAssert, "an assertion failed, or abort() was called"); break;
     default: describe(cudaErrorLaunchFailure, "__trap() or an illegal instruction");
@@ -83,8 +84,6 @@ void on_signal(int number, siginfo_t* info, void* context) {
     if (own) report_overruns();
     return forward_signal(number, info, context);
   }
-  if (number == SIGFPE && info->si_code == FPE_INTDIV && finish_overflowing_division(context))
-    return;
   is_describing = true;
   describe_signal(number, info);
   is_describing = false;
@@ -171,7 +170,8 @@ void hold_handlers() {
   const std::lock_guard<std::mutex> hold(handlers_lock);
   ++launches;
   // Libraries that report crashes replace this handler with the others. Each query takes a tenth of
-  // a launch. Other handlers replaced alone are found when a launch lasts: they return to the fault.
+  // a launch. Other handlers replaced alone are found when a launch lasts: they return to the
+  // fault.
   struct sigaction now;
   if (sigaction(SIGSEGV, nullptr, &now) == 0 && !is_own(now)) replace_handlers();
 }

@@ -11,7 +11,15 @@ from functools import lru_cache
 from PyGPU._compile.compilers import host_lockstep
 from PyGPU._compile.compilers.options import Options
 from PyGPU._compile.source import library_names
-from PyGPU._runtime import PACKAGE, CompileError, CompilerMissing, programs, settings, toolkits
+from PyGPU._runtime import (
+    PACKAGE,
+    CompileError,
+    CompilerMissing,
+    programs,
+    settings,
+    toolkits,
+    warn,
+)
 
 #: Remedy for a compiler that is missing or does not run.
 REMEDY = "Install g++ (Debian, Ubuntu: apt-get install g++), or name a compiler in PYGPU_HOST_CXX."
@@ -27,14 +35,17 @@ _STRICT_FLAGS_OF_CLANG = (
     "-fsanitize=kernel-address",
     *("-mllvm", "-asan-instrumentation-with-call-threshold=0"),
     *("-mllvm", "-asan-stack=0", "-mllvm", "-asan-globals=0"),
-    "-fno-sanitize-address-use-after-scope",
 )
 #: Functions by which a kernel allocates, copies and fills; the symbols are new and delete.
 _WATCHED = (
     *("malloc", "calloc", "free", "memcpy", "memmove", "memset"),
     *("_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"),
 )
-STRICT_LINK = tuple(f"-Wl,--wrap={name}" for name in _WATCHED)
+_STRICT_MARK = "PyGPU_host_strict"  # a symbol of images whose accesses are checked
+STRICT_LINK = (
+    *(f"-Wl,--wrap={name}" for name in _WATCHED),
+    f"-Wl,--defsym={_STRICT_MARK}=0",
+)
 # -fopenmp-simd: functions with vector forms are declared in include/PyGPU/host/loop_math.h.
 # -fstack-clash-protection: a stack that grows past its guard page must touch the page.
 _BASE_FLAGS = (
@@ -121,6 +132,15 @@ def run(command: list[str], name: str) -> programs.Finished:
 
 def is_strict() -> bool:
     return bool(settings.value("PYGPU_HOST_STRICT") == "1")
+
+
+def warn_unchecked(image: bytes) -> None:
+    """Warn in strict mode about a saved image of this target without checks."""
+    if is_strict() and b"PyGPU_host_names" in image and _STRICT_MARK.encode() not in image:
+        warn(
+            "PYGPU_HOST_STRICT=1: the accesses of this image are not checked, because it was "
+            "compiled without this setting, or its warps run in lockstep: compile it again"
+        )
 
 
 @lru_cache

@@ -264,7 +264,7 @@ def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
                 break
             except CompileError as error:
                 log = str(error.stderr)
-                step = 1 if "overloaded" in log else 2
+                step = 1 if re.search("overloaded|matching function", log) else 2
                 is_ours = _TABLE in log or kernel_types.QUESTIONS in log
                 if is_ours and step < len(attempts):
                     del attempts[:step]

@@ -34,6 +34,11 @@
     return call;                                 \
   }
 PYGPU_RENAMED(clock_t, clock, (), ::clock())
+PYGPU_RENAMED(long long, wall_clock64, (), ::wall_clock64())
+PYGPU_RENAMED(int, mulhi, (int x, int y), ::mulhi(x, y))
+PYGPU_RENAMED(unsigned, umulhi, (unsigned x, unsigned y), ::umulhi(x, y))
+PYGPU_RENAMED(int, mul24, (int x, int y), ::mul24(x, y))
+PYGPU_RENAMED(unsigned, umul24, (unsigned x, unsigned y), ::umul24(x, y))
 PYGPU_RENAMED(void*, memcpy, (void* to, const void* from, size_t n), ::memcpy(to, from, n))
 PYGPU_RENAMED(void*, memmove, (void* to, const void* from, size_t n), ::memmove(to, from, n))
 PYGPU_RENAMED(void*, memset, (void* to, int byte, size_t n), ::memset(to, byte, n))
