@@ -111,6 +111,44 @@ print("after", flush=True)
     assert done.stdout.splitlines() == lines and done.stderr == ""
 
 
+def test_reference_parameters():
+    """A reference is an address, as in a launch by NVIDIA's driver."""
+    text = """
+    typedef float Real;
+    struct Pair { int n; float s; };
+    __global__ void scale(int &n, const Real &s, float *a) { a[0] = s * n; n = 5; }
+    __global__ void members(const Pair &p, float (&v)[2], float *a) { a[0] = p.n * p.s + v[1]; }
+    """
+    module = SourceModule(text)
+    n, s = gpuarray.to_gpu(np.array([3], "i4")), gpuarray.to_gpu(np.array([2.5, 4], "f4"))
+    a = gpuarray.zeros(1, np.float32)
+    scale = module.get_function("scale")
+    scale(n, s, a, block=(1, 1, 1))
+    assert (a.get()[0], n.get()[0]) == (7.5, 5)
+    scale.prepare("PPP").prepared_call((1, 1), (1, 1, 1), n.gpudata, s.gpudata, a.gpudata)
+    assert a.get()[0] == 12.5
+    with pytest.raises(PyGPU.errors.ArgumentError, match="'n': expected a pointer"):
+        scale(np.int32(3), s, a, block=(1, 1, 1))
+    pair = gpuarray.to_gpu(np.array([(3, 2)], [("n", "i4"), ("s", "f4")]))
+    module.get_function("members")(pair, s, a, block=(1, 1, 1))
+    assert a.get()[0] == 10
+
+
+def test_find_first_set_of_every_integer_type():
+    text = """
+    __global__ void find(int *a, unsigned long long u, unsigned long v, short s, unsigned w, bool b)
+    {
+      __builtin_assume(s > 0 && w > 0);
+      a[0] = __ffs(u), a[1] = __ffsll(u), a[2] = __ffs(v), a[3] = __ffsll(v), a[4] = __ffs(s);
+      a[5] = __ffsll(s), a[6] = __ffs(w), a[7] = __ffsll(w), a[8] = __ffs(b), a[9] = __ffsll('b');
+    }
+    """
+    a = gpuarray.zeros(10, np.int32)
+    numbers = (np.uint64(8), np.uint64(16), np.int16(4), np.uint32(2), np.bool_(True))
+    SourceModule(text).get_function("find")(a, *numbers, block=(1, 1, 1))
+    assert a.get().tolist() == [4, 4, 5, 5, 3, 3, 2, 2, 1, 2]
+
+
 @pytest.mark.parametrize(
     ("dtype", "c_type"),
     [("i1", "signed char"), ("i2", "short"), ("i4", "int"), ("i8", "long long")],

@@ -6,15 +6,16 @@ import pytest
 import PyGPU
 from PyGPU import gpuarray
 from PyGPU._compile.source import library_names
-from PyGPU.compiler import SourceModule
+from PyGPU.compiler import SourceModule, compile
 
 # NVRTC declares none of these names, or as an overload in C++.
-KERNELS = "div select remove rename random rand gamma time clock exit abort index unix linux key_t"
+KERNELS = "fmul daddl htobe16 fmaximum totalorder nextup stdin mulhi "
+KERNELS += "div select remove rename random rand gamma time clock exit abort index unix linux key_t"
 # NVRTC's own functions, which C names cannot overload.
 OVERLOADS = "exp log sin abs round printf erf y0 j0 free pow max"
 if PyGPU.target == "hip":  # HIPRTC of ROCm 7 declares abort itself, and has no kernels named printf
     KERNELS, OVERLOADS = KERNELS.replace(" abort", ""), OVERLOADS.replace(" printf", "")
-FREE = [name for name in KERNELS.split() if name not in ("clock", "unix", "linux")]
+FREE = [name for name in KERNELS.split() if name not in ("clock", "mulhi", "unix", "linux")]
 
 
 def run(module, name, count=1, *more):
@@ -90,6 +91,20 @@ def test_functions_variables_and_types(no_extern_c):
     assert run(module, "f", 100)[: len(FREE)] == list(range(len(FREE)))
 
 
+@pytest.mark.skipif(PyGPU.target != "host", reason="the C library is the host target's")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__device__ float {}(float x, float y) {{ return x * y; }}",
+        "__device__ double {}(double x) {{ return x; }}",
+        "__global__ void {}(float *x) {{ x[0] = 1; }}",
+        "struct {} {{ float x; }};",
+    ],
+)
+def test_all_names(text):
+    compile("\n".join(map(text.format, library_names.NAMES)), no_extern_c=True)
+
+
 def test_a_function_of_the_program_replaces_one_of_the_same_type():
     text = """
     __device__ size_t strlen(const char *) { return 77; }
@@ -119,6 +134,8 @@ def test_names_in_the_compiler_s_messages():
             [],
         ),
         ("int divide; float div2(int);", []),
+        ("bool a = x && isnormal(y);", []),
+        ("float fminimum_numf(float); u = getc_unlocked_2;", ["fminimum_numf"]),
     ],
 )
 def test_declared_names(text, names):

@@ -203,3 +203,60 @@ def test_names_from_nvidias_compiler_without_a_device():
         (kernel_names.kernel_in, "scale", None),
     ):
         assert find(made.image, name) == expected
+
+
+INSTANCES = """
+template <class T> __global__ void fill(T *a) { a[0] = 7; }
+template __global__ void fill<float>(float *);
+template <> __global__ void fill<char>(char *a) { a[0] = 1; }
+template <class T, int n> __global__ void __launch_bounds__(64) number(T *a) { a[0] = n; }
+template __global__ void __launch_bounds__(64) number<double, 3>(double *a);
+template void __global__ number<int, 4>(int *a);
+#define INSTANCE(T) template __global__ void deduced(T *);
+template <class T> __global__ void deduced(T *a) { a[0] = 6; }
+INSTANCE(short) INSTANCE(int)
+namespace q {
+template <class T> __global__ void inside(T *a) { a[0] = 9; }
+template __global__ void inside<float>(float *);
+}
+__global__ void plain(float *a, int n) { a[0] = n; }
+"""
+
+
+def test_explicit_instances_by_mangled_names():
+    module = SourceModule(INSTANCES, no_extern_c=True)
+    for name, dtype, value in [
+        ("_Z4fillIfEvPT_", "f4", 7),
+        ("_Z4fillIcEvPT_", "i1", 1),
+        ("_Z6numberIdLi3EEvPT_", "f8", 3),
+        ("_Z6numberIiLi4EEvPT_", "i4", 4),
+        ("_Z7deducedIsEvPT_", "i2", 6),
+        ("_Z7deducedIiEvPT_", "i4", 6),
+        ("_ZN1q6insideIfEEvPT_", "f4", 9),
+        ("fill<float>", "f4", 7),
+    ]:
+        a = gpuarray.zeros(2, dtype)
+        module.get_function(name)(a, block=(1, 1, 1))
+        assert a.get().tolist() == [value, 0], name
+    a = gpuarray.zeros(1, np.float32)
+    module.get_function("plain")(a, 5, block=(1, 1, 1))  # the reader knows its parameters
+    assert a.get()[0] == 5
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "(scale<float>)",
+        "(&scale<float>)",
+        "&(scale<float>)",
+        "(void (*)(float *))scale",
+        "(void (*)(float *))(scale)",
+        "static_cast<void (*)(float *)>(scale)",
+        "static_cast<void (*)(float *)>(&scale<float>)",
+    ],
+)
+def test_expressions_in_brackets_and_casts(expression):
+    module = SourceModule(TEXT, no_extern_c=True, name_expressions=[expression])
+    x = gpuarray.to_gpu(np.array([2], np.float32))
+    module.get_function(expression)(x, block=(1, 1, 1))
+    assert x.get()[0] == 6

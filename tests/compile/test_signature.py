@@ -89,7 +89,7 @@ PARAMETERS = {
     "std::pair<int, float> p": "?0",
     "std::array<float, 3> a, int n": "?0 i4",
     "T t": "?0",
-    "const T &t": "?0",
+    "const T &t": "P8",
     # without names, without parameters, with defaults
     "int, float *, double": "i4 P8 f8",
     "unsigned int, const float": "u4 f4",

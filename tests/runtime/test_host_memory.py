@@ -304,3 +304,25 @@ assert resident() - before < 260 * MB
         PYGPU_TARGET="host",
         PYGPU_HOST_MEMORY="",
     )
+
+
+def test_a_saved_image_without_checks_in_strict_mode(python, tmp_path):
+    image = tmp_path / "f.image"
+    make = """
+import pathlib, PyGPU.autoinit
+from PyGPU import compiler
+text = "__global__ void f(int *a) {{ a[threadIdx.x] = 1; }} __global__ void nothing() {{}}"
+pathlib.Path({!r}).write_bytes(compiler.compile(text))
+"""
+    use = """
+import warnings, PyGPU.autoinit
+from PyGPU import driver
+with warnings.catch_warnings(record=True) as found:
+    warnings.simplefilter("always")
+    driver.module_from_file({!r}).get_function("f")
+print(*[one.message for one in found], sep="")
+"""
+    for made, used in [("0", "1"), ("0", "0"), ("1", "1")]:
+        python(make.format(str(image)), PYGPU_HOST_STRICT=made)
+        text = python(use.format(str(image)), PYGPU_HOST_STRICT=used).stdout
+        assert ("PYGPU_HOST_STRICT=1: the accesses of this image are not" in text) == (made < used)
