@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,12 +26,17 @@ from PyGPU._compile import (
     toolkit_headers,
 )
 from PyGPU._compile import options as _options
-from PyGPU._library.toolchains import Toolchain
-from PyGPU._runtime import CompileError, CompilerMissing, hooks
+from PyGPU._library.toolchains import HEADER_VARIABLES, Toolchain
+from PyGPU._runtime import CompileError, CompilerMissing, digests, hooks
 
 if TYPE_CHECKING:
+    import subprocess
+
     from PyGPU._types import CacheDir
 
+# Folders of the system into which a library may be installed later.
+_LIBRARY_FOLDERS = ("/usr/local/lib", "/usr/local/lib64")
+_LARGE = 1 << 26  # bytes of a named file whose size and time are compared instead of its contents
 _JOBS = 8  # maximum number of concurrent compilers; each may use a gigabyte of memory
 
 
@@ -57,36 +63,71 @@ def _read(path: str) -> bytes:
         return file.read()
 
 
+def _parts(words: Iterable[str]) -> list[str]:
+    """Return the parts of options, each of which may name a file, a folder or a library."""
+    parts = [part for word in words for part in (word, *re.split(r"[,=:]", word))]
+    return [one for part in parts for one in (part, re.sub(r"^(?:-[A-Za-z]|@)", "", part))]
+
+
+def _named_files(parts: Sequence[str], folders: Iterable[str]) -> dict[str, bytes]:
+    """Return digests of the files that options name: libraries, objects, scripts, programs.
+
+    A library that is named without its folder may be any of the files with its name.
+    """
+    names = []
+    for part, following in zip(parts, [*parts[1:], ""]):
+        if found := re.fullmatch(r"(?:-l|--library)(.*)", part):
+            name = found[1] or following
+            names += [name[1:]] if name.startswith(":") else [f"lib{name}.so", f"lib{name}.a"]
+    found_files = {}
+    for path in {*parts, *(os.path.join(folder, name) for folder in folders for name in names)}:
+        if path and os.path.isfile(path):
+            state = os.stat(path)
+            is_large = state.st_size > _LARGE
+            data = b"%d %d" % (state.st_size, state.st_mtime_ns) if is_large else _read(path)
+            found_files[os.path.abspath(path)] = digests.of(data)
+    return found_files
+
+
 class _Build:
     """A build: its files, its commands and its result."""
 
     def __init__(self, request: Request) -> None:
-        self.request = request
+        self.request, toolchain = request, request.toolchain
         self.sources = {path: _read(path) for path in request.sources}
-        words = [word for word in request.options if not word.startswith("-X")]
+        words = [word for name in toolchain.option_variables for word in _options.flags_in(name)]
+        words = [word for word in (*request.options, *words) if not word.startswith("-X")]
         self.parsed = _options.parse(words)
-        self.folders = [*request.include_dirs, *map(os.path.abspath, self.parsed.include_dirs)]
-        self.found, self.is_complete = includes.scan_all(
-            self.sources, self.folders, self.parsed.pre_includes, self.parsed.macros
+        folders = [*self.parsed.include_dirs, *includes.variable_folders(HEADER_VARIABLES)]
+        self.folders = [*request.include_dirs, *map(os.path.abspath, folders)]
+        searched = [*self.folders, *includes.variable_folders(["C_INCLUDE_PATH"])]
+        self.found = includes.scan_all(
+            self.sources, searched, self.parsed.pre_includes, self.parsed.macros
         )
+        self.words = [
+            *toolchain.compiling("", request.architectures, request.options),
+            *toolchain.linking(request.architectures),
+            *toolchain.linked(request.options, request.libraries),
+            *toolchain.libraries(),
+        ]
+        self.variables = [os.environ.get(name, "") for name in toolchain.variables]
+        parts = _parts([*words, *self.words, *self.variables])
+        self.named_folders = [one for one in dict.fromkeys(parts) if os.path.isdir(one)]
+        self.named = _named_files(parts, [*self.named_folders, *_LIBRARY_FOLDERS])
 
     def key(self) -> str:
         request, toolchain = self.request, self.request.toolchain
-        words = [
-            *toolchain.compiling("", request.architectures, request.options),
-            *toolchain.linking(request.architectures, request.options),
-            *toolchain.libraries(),
-        ]
-        contents = {**self.found, **self.sources}
+        contents = {**self.found.files, **self.sources, **self.named}
         return entries.key(
             "library",
             toolchain.name,
-            toolchain.identity(),
+            toolchain.identity(self.named_folders),
             own_files.digest(entries.directory(request.cache_dir)),
-            "\0".join(words),
+            "\0".join(self.words),
+            "\0".join(self.variables),
             "\0".join(request.sources),
             "\0".join(request.include_dirs),
-            "\0".join(request.libraries),
+            "\0".join(self.found.installed),
             *(part for path in sorted(contents) for part in (path, contents[path])),
         )
 
@@ -106,6 +147,7 @@ class _Build:
         text, first = source, []
         if copies.is_dir():
             text, first = f"{copies}{source}", _host_sources().copied_folders(self.folders, copies)
+            where += _host_sources().named_originals(request.options, copies)
         options = toolchain.compiling(Path(source).suffix, request.architectures, request.options)
         if source in lockstep_sources:
             options = toolchain.in_lockstep(options)
@@ -119,20 +161,20 @@ class _Build:
             *toolchain.includes(),
             *("-MD", "-MF", str(listed), "-o", str(made), text),
         ]
-        log = _run(words, toolchain, source, partial(self._hint, source))
+        log = _run(words, toolchain, source, partial(self._hint, source)).stderr
         return made, listed, log.replace(str(copies), "")
 
     def _hint(self, source: str) -> str:
         """Return advice for a source that does not compile, or an empty text."""
         if self.request.toolchain.has_toolkit:
             return ""
-        contents = [self.sources[source], *self.found.values()]
+        contents = [self.sources[source], *self.found.files.values()]
         return toolkit_headers.hint(data.decode("utf-8", "replace") for data in contents)
 
     def make(self, library: Path) -> tuple[str, dict[str, tuple[int, int]] | None]:
-        """Build the library. Return the log, and the system's headers in the form of an entry.
+        """Build the library. Return the log, and the system's files in the form of an entry.
 
-        The headers are None if a file that the sources include is unknown.
+        They are None if a file that a compiler or the linker read is unknown.
         """
         from concurrent.futures import (
             ThreadPoolExecutor,
@@ -143,7 +185,7 @@ class _Build:
         with files.scratch() as scratch:
             folder, definitions, lockstep_sources = Path(scratch), [], set()
             if not toolchain.has_toolkit:
-                is_shared, contents = self.parsed.relocatable, {**self.found, **self.sources}
+                is_shared, contents = self.parsed.relocatable, {**self.found.files, **self.sources}
                 lockstep_sources = _host_sources().in_lockstep(
                     self.sources,
                     self.folders,
@@ -152,7 +194,7 @@ class _Build:
                     is_shared,
                 )
                 _host_sources().copied(
-                    self.sources, self.found, folder / "copies", is_shared, lockstep_sources
+                    self.sources, self.found.files, folder / "copies", is_shared, lockstep_sources
                 )
                 definitions = _host_sources().definitions(contents.values())
             jobs = min(len(request.sources), os.cpu_count() or 1, _JOBS)
@@ -167,28 +209,31 @@ class _Build:
                 )
             words = [
                 toolchain.compiler(),
-                *toolchain.linking(request.architectures, request.options),
+                *toolchain.linking(request.architectures),
+                *toolchain.trace,
                 *(str(one) for one, _, _ in made),
-                *(
-                    one if one.startswith("-") or "/" in one else f"-l{one}"
-                    for one in request.libraries
-                ),
+                *toolchain.linked(request.options, request.libraries),
                 *toolchain.libraries(),
                 *("-o", str(library)),
             ]
-            log = "".join(one for _, _, one in made) + _run(words, toolchain, "the library")
+            done = _run(words, toolchain, "the library")
+            log = "".join(one for _, _, one in made) + done.stderr
             lists = [listed for _, listed, _ in made]
-            known = [*self.found, *self.sources]
-            system_headers = (
-                dependencies.system_files(lists, [scratch], known, since)
-                if self.is_complete
+            known = [*self.found.files, *self.sources, *self.named]
+            linked = dependencies.linked(done.stdout)
+            is_known = self.found.is_complete and os.path.realpath(made[0][0]) in linked
+            system_files = (
+                dependencies.system_files(lists, [scratch], known, since, linked)
+                if is_known
                 else None
             )
-            return log.strip(), system_headers
+            return log.strip(), system_files
 
 
-def _run(words: list[str], toolchain: Toolchain, name: str, hint: Callable[[], str] = str) -> str:
-    """Run a compiler and return its log. If it fails, raise CompileError with `hint()`."""
+def _run(
+    words: list[str], toolchain: Toolchain, name: str, hint: Callable[[], str] = str
+) -> subprocess.CompletedProcess[str]:
+    """Run a compiler. If it fails, raise CompileError with `hint()`."""
     import subprocess  # a late import: slow, and not needed for cached libraries
 
     try:
@@ -206,7 +251,7 @@ def _run(words: list[str], toolchain: Toolchain, name: str, hint: Callable[[], s
         advice = hint()
         message = f"build of {name} failed" + (f": {advice}" if advice else "")
         raise CompileError(message, words, stdout=done.stdout, stderr=done.stderr)
-    return done.stderr
+    return done
 
 
 def _announced(request: Request) -> contextlib.AbstractContextManager[None]:
@@ -236,8 +281,9 @@ def built(request: Request) -> tuple[Path, str]:
     """
     build = _Build(request)
     folder = entries.directory(request.cache_dir)
-    if folder is None or not build.is_complete:
-        return _built_temporarily(build)
+    if folder is None or not build.found.is_complete:
+        with _announced(request):
+            return _built_temporarily(build)[:2]
     name = build.key()
     library = folder / name[:2] / f"{name}{eviction.LIBRARY}"
     found = _cached_entry(folder, name, library)
@@ -247,62 +293,45 @@ def built(request: Request) -> tuple[Path, str]:
         found = _cached_entry(folder, name, library)  # made by another process meanwhile
         if found is not None:
             return library, found.log
-        try:
-            files.make_folder(library.parent)
-        except OSError:
-            return _built_temporarily(build)
-        if not (files.has_trusted(folder, library.parent) and os.access(library.parent, os.W_OK)):
-            return _built_temporarily(build)
-        temporary = library.with_name(f".new-{os.urandom(8).hex()}")
-        try:
-            log, system_headers = build.make(temporary)
-            if system_headers is None or _Build(request).key() != name:  # a file changed meanwhile
-                return _moved_to_temporary_folder(temporary), log
-            os.chmod(temporary, 0o755)
-            os.replace(temporary, library)
-        finally:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-        entries.store(folder, name, entry.Entry(b"", log, {}, {}, system_headers))
+        made, log, system_files = _built_temporarily(build)
+        if system_files is None or _Build(request).key() != name:  # a file changed meanwhile
+            return made, log
+        data = made.read_bytes()
+        is_trusted = files.has_trusted(folder, library.parent)
+        if not (is_trusted and files.place(library, data, 0o755)):
+            return made, log
+        discard(made)
+        made_entry = entry.Entry(digests.of(data), log, {}, {}, system_files)
+        entries.store(folder, name, made_entry)
         return library, log
 
 
 def _cached_entry(folder: Path, name: str, library: Path) -> entry.Entry | None:
-    """Return the entry of a library in the cache, or None if it is missing or out of date."""
+    """Return the entry of a library in the cache, or None if it is missing or out of date.
+
+    The image of the entry is the digest of the library, which may be damaged.
+    """
     kept = entries.load(folder, name)
-    try:
-        state = os.stat(library)
-    except OSError:
-        return None
-    if kept is None or not files.is_trusted(state):
-        return None
-    files.note_use(library, state)
-    return kept
+    data = None if kept is None else files.read(library)
+    return kept if kept and data is not None and digests.of(data) == kept.image else None
 
 
 _temporary_folders: set[str] = set()
 
 
-def _temporary_folder() -> Path:
+def _built_temporarily(
+    build: _Build,
+) -> tuple[Path, str, Mapping[str, tuple[int, int]] | None]:
+    """Build a library in a temporary folder. Return its path and what :meth:`_Build.make` does."""
     import tempfile
 
-    folder = tempfile.mkdtemp(prefix="PyGPU-")
-    _temporary_folders.add(folder)
-    return Path(folder)
-
-
-def _moved_to_temporary_folder(library: Path) -> Path:
-    import shutil
-
-    kept = _temporary_folder() / "library.so"
-    shutil.move(library, kept)
-    return kept
-
-
-def _built_temporarily(build: _Build) -> tuple[Path, str]:
-    library = _temporary_folder() / "library.so"
-    with _announced(build.request):
-        return library, build.make(library)[0]
+    library = Path(tempfile.mkdtemp(prefix="PyGPU-"), "library.so")
+    _temporary_folders.add(str(library.parent))
+    try:
+        return library, *build.make(library)
+    except BaseException:
+        discard(library)
+        raise
 
 
 def discard(library: Path) -> None:

@@ -6,17 +6,20 @@ systems put the command before their compiler; its exit status is the compiler's
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
+import re
+import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from PyGPU._compile import files, host_compiler, host_lockstep, includes
+from PyGPU._compile import files, host_compiler, host_lockstep, includes, options
 from PyGPU._library import host_sources
-from PyGPU._library.toolchains import SOURCE_ENDINGS
+from PyGPU._library.toolchains import HEADER_VARIABLES, SOURCE_ENDINGS
 from PyGPU._runtime import include_root
 
 _USAGE = """usage: python -m PyGPU cxx COMPILER ARGUMENT...
@@ -30,7 +33,22 @@ _FOLDERS = ("-I", "-iquote", "-isystem", "-idirafter")
 #: Options of C++ compilers whose value may be the next word.
 _WITH_VALUE = (
     *_FOLDERS,
-    *("-D", "-U", "-include", "-imacros", "-o", "-x", "-MF", "-MT", "-MQ", "-L", "-l", "-T", "-u"),
+    *(
+        "-D",
+        "-U",
+        "-include",
+        "-imacros",
+        "-o",
+        "-x",
+        "-MF",
+        "-MJ",
+        "-MT",
+        "-MQ",
+        "-L",
+        "-l",
+        "-T",
+        "-u",
+    ),
     *("-Xpreprocessor", "-Xassembler", "-Xlinker", "-Xclang", "-mllvm", "--param", "-target"),
 )
 
@@ -42,19 +60,19 @@ class _Words(NamedTuple):
     folders: list[str]  # of headers
     macros: list[str]
     pre_includes: list[str]
-    lists: list[str]  # files for make with the headers of an object
+    texts: list[str]  # files with names of headers that the compiler may write
+    outputs: list[str]
 
 
 def _parsed(words: Sequence[str]) -> _Words:
-    result = _Words({}, [], [], [], [])
-    outputs, is_listing = [], False
+    result = _Words({}, [], [], [], [], [])
     position = 0
     while position < len(words):
         at, word = position, words[position]
         position += 1
         option = next((one for one in _WITH_VALUE if word.startswith(one)), None)
-        if word in ("-MD", "-MMD"):
-            is_listing = True
+        if list_of_make := re.fullmatch(r"-Wp,-MM?D,(.*)", word):
+            result.texts.append(list_of_make[1])
         elif not word.startswith("-"):
             if word.endswith(SOURCE_ENDINGS) and os.path.isfile(word):
                 result.sources[at] = os.path.abspath(word)
@@ -70,13 +88,42 @@ def _parsed(words: Sequence[str]) -> _Words:
                 result.macros.append(option + value)
             elif option in ("-include", "-imacros"):
                 result.pre_includes.append(value)
-            elif option == "-MF":
-                result.lists.append(value)
+            elif option in ("-MF", "-MJ"):
+                result.texts.append(value)
             elif option == "-o":
-                outputs.append(value)
-    if is_listing and not result.lists:
-        result.lists.extend(os.path.splitext(one)[0] + ".d" for one in outputs)
+                result.outputs.append(value)
+    result.folders.extend(includes.variable_folders(HEADER_VARIABLES))
+    if {"-MD", "-MMD"} & {*words}:
+        stems = [os.path.splitext(os.path.basename(one))[0] for one in result.sources.values()]
+        result.texts.extend(f"{one}-{stem}.d" for one in result.outputs for stem in stems)
+        result.texts.extend(f"{os.path.splitext(one)[0]}.d" for one in (*result.outputs, *stems))
+    if {"-E", "-M", "-MM"} & {*words}:
+        result.texts.extend(result.outputs)
+    for name in ("DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES"):  # variables of GCC
+        result.texts.extend(os.environ.get(name, "").split()[:1])
     return result
+
+
+@contextlib.contextmanager
+def _folder(outputs: Sequence[str]) -> Iterator[str]:
+    """Make a folder for copies, for the time of a ``with`` block.
+
+    It lies beside the output, so ccache finds a command with the same names again.
+    """
+    folder = os.path.abspath(f"{outputs[-1]}.PyGPU") if outputs else ""
+    try:
+        if os.path.exists(outputs[-1] if outputs else "") and not os.path.isfile(outputs[-1]):
+            raise FileExistsError  # a device, such as /dev/null
+        shutil.rmtree(folder, ignore_errors=True)  # of an interrupted command
+        os.mkdir(folder)
+    except OSError:
+        with files.scratch() as folder:
+            yield folder
+        return
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _lockstep_options(command: Sequence[str]) -> list[str]:
@@ -93,7 +140,7 @@ def _rewritten(command: Sequence[str], parsed: _Words, copies: Path) -> list[str
     words = command[1:]
     sources = {path: Path(path).read_bytes() for path in parsed.sources.values()}
     known = parsed.folders, parsed.pre_includes, parsed.macros
-    found, _ = includes.scan_all(sources, *known)
+    found = includes.scan_all(sources, *known).files
     waiting = host_sources.in_lockstep(sources, *known)
     if not host_sources.copied(sources, found, copies, lockstep_sources=waiting):
         return None
@@ -107,20 +154,16 @@ def _rewritten(command: Sequence[str], parsed: _Words, copies: Path) -> list[str
         *host_sources.definitions([*sources.values(), *found.values()]),
         *host_sources.copied_folders(parsed.folders, copies),
     ]
+    result += host_sources.named_originals(words, copies)
     if waiting:
         return [*host_compiler.without_strict(result), *_lockstep_options(command)]
     return result
 
 
-def _named_originals(path: str, copies: Path) -> None:
-    """Replace the copies by the originals in a list of headers for make."""
+def _named_originals(text: bytes, copies: Path) -> bytes:
+    """Return a text of the compiler, or a list for make, with the originals instead of copies."""
     for_make = str(copies).replace("$", "$$").replace("#", "\\#").replace(" ", "\\ ")
-    try:
-        text = Path(path).read_text("utf-8", "surrogateescape")
-    except OSError:  # the compiler failed, or names the list in another way
-        return
-    changed = text.replace(for_make, "")
-    Path(path).write_text(changed, "utf-8", "surrogateescape")
+    return text.replace(os.fsencode(for_make), b"").replace(os.fsencode(copies), b"")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -128,18 +171,20 @@ def main(arguments: Sequence[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help"):
         print(_USAGE, file=sys.stdout if arguments else sys.stderr)
         return 0 if arguments else 2
-    compiler, *words = arguments
+    compiler, *words = options.expanded(arguments)
     parsed = _parsed(words)
-    with files.scratch() as scratch:
-        copies = Path(scratch) / "copies"
-        command = _rewritten(arguments, parsed, copies) or words
+    with _folder(parsed.outputs) as folder:
+        copies = Path(folder) / "copies"
+        command = _rewritten([compiler, *words], parsed, copies) or words
         try:
-            done = subprocess.run([compiler, *command], stderr=subprocess.PIPE)
+            done = subprocess.run([compiler, *command], capture_output=True)
         except OSError as error:
             print(f"{compiler} does not run: {error}", file=sys.stderr)
             return 127
-        for path in parsed.lists:
-            _named_originals(path, copies)
-        sys.stderr.flush()
-        sys.stderr.buffer.write(done.stderr.replace(os.fsencode(copies), b""))
+        for path in map(Path, parsed.texts):
+            if path.is_file():
+                path.write_bytes(_named_originals(path.read_bytes(), copies))
+        for stream, text in ((sys.stdout, done.stdout), (sys.stderr, done.stderr)):
+            stream.flush()
+            stream.buffer.write(_named_originals(text, copies))
     return done.returncode if done.returncode >= 0 else 128 - done.returncode

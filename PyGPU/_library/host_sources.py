@@ -42,6 +42,24 @@ def copied_folders(folders: Iterable[str], copies: Path) -> list[str]:
     return [word for one in folders for word in ("-I", f"{copies}{os.path.abspath(one)}")]
 
 
+def named_originals(options: Iterable[str], copies: Path) -> list[str]:
+    """Return the options by which debug information names the originals, as `options` rename them.
+
+    Parameters
+    ----------
+    options : iterable of str
+        Options of the compiler.
+    copies : Path
+        Folder of the copies.
+    """
+    options = [*options]
+    if not any(word.startswith("-g") for word in options):
+        return []
+    renamed = (re.fullmatch(r"(-f\w+-prefix-map=)(.*)", word) for word in options)
+    given = [f"{one[1]}{copies}{one[2]}" for one in renamed if one]
+    return [f"-ffile-prefix-map={copies}=", *given]
+
+
 # A declaration of a variable or a member with the name of an index, or a use of such a member.
 _INDEX = r"(?:threadIdx|blockIdx|blockDim|gridDim)\b"
 _OWN_INDEX = rf"(?:\.|->)\s*{_INDEX}|(?:[\w>&*,]\s+|[&*,])(?<!return ){_INDEX}\s*(?![.\w\s]|$)"
@@ -76,7 +94,7 @@ def in_lockstep(
         os.path.abspath(path)
         for path, data in sources.items()
         if lockstep.is_needed(
-            _decoded(data), search[2], includes.scan_all({path: data}, *search)[0], relocatable
+            _decoded(data), search[2], includes.scan_all({path: data}, *search).files, relocatable
         )
     }
 

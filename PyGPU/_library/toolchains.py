@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from PyGPU._compile import architectures, device_names, host_compiler, libraries
 from PyGPU._compile import options as _options
@@ -17,6 +17,12 @@ DEVICE_ENDINGS = (".cu", ".hip")
 SOURCE_ENDINGS = (*DEVICE_ENDINGS, ".cpp", ".cc", ".cxx", ".c++", ".C", ".c")
 
 
+#: Environment variables by which GCC and Clang find headers of C++.
+HEADER_VARIABLES = ("CPATH", "CPLUS_INCLUDE_PATH")
+# Programs that a compiler, or a script in its place, finds on PATH.
+_PROGRAMS = ("g++", "gcc", "clang++", "clang", "as", "ld")
+
+
 class Toolchain(ABC):
     """The compiler of one target, for files of source code."""
 
@@ -24,6 +30,16 @@ class Toolchain(ABC):
     name = ""
     #: A vendor's toolkit compiles the files; otherwise they are rewritten as C++ first.
     has_toolkit = True
+    #: Environment variables that the compiler and the linker read.
+    variables: tuple[str, ...] = (
+        *(*HEADER_VARIABLES, "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX"),
+        *("SOURCE_DATE_EPOCH", "CCC_OVERRIDE_OPTIONS", "LDEMULATION", "GNUTARGET"),
+        *("LD_RUN_PATH", "LD_LIBRARY_PATH"),
+    )
+    #: Environment variables with more options.
+    option_variables: tuple[str, ...] = ()
+    #: Options with which the linker lists its inputs.
+    trace: tuple[str, ...] = ("-Wl,-t",)
 
     @abstractmethod
     def compiler(self) -> str:
@@ -40,8 +56,13 @@ class Toolchain(ABC):
         return [*words]
 
     @abstractmethod
-    def linking(self, architectures: Sequence[str], options: Sequence[str] = ()) -> list[str]:
+    def linking(self, architectures: Sequence[str]) -> list[str]:
         """Return the options that link objects to a shared library."""
+
+    def linked(self, options: Sequence[str], libraries: Sequence[str]) -> list[str]:
+        """Return what follows the objects: the user's options and libraries."""
+        names = (one if one.startswith("-") or "/" in one else f"-l{one}" for one in libraries)
+        return [*options, *names]
 
     def libraries(self) -> list[str]:
         """Return the options that follow the objects."""
@@ -77,15 +98,32 @@ class Toolchain(ABC):
         """Return the environment of the compiler."""
         return programs.environment()
 
-    def identity(self) -> str:
-        """Return a text that differs between installed compilers, without running one."""
-        path = os.path.realpath(self.compiler())
-        state = os.stat(path)
-        return f"{path} {state.st_size} {state.st_mtime_ns}"
+    def identity(self, folders: Iterable[str] = ()) -> str:
+        """Return a text that differs between installed compilers, without running one.
+
+        The compiler may be a script or ccache, so the text has the programs that they may run: in
+        `folders` and on PATH.
+        """
+        path = self.compiler()
+        names = dict.fromkeys([os.path.basename(path), *_PROGRAMS])
+        folders = [*folders, *os.environ.get("PATH", os.defpath).split(os.pathsep)]
+        found = [path, *(os.path.join(folder, name) for folder in folders for name in names)]
+        return "\n".join(host_compiler.identity(one) for one in found if os.path.isfile(one))
+
+
+# Inputs of the linker among options.
+_INPUT = r"[^-].*\.(?:o|a|so[.\d]*)"
+
+
+def _for_compiler(options: Sequence[str]) -> list[str]:
+    """Return the options without the inputs of the linker; those of ``-Xlinker`` stay."""
+    pairs = zip(["", *options], options)
+    return [b for a, b in pairs if a.startswith("-X") or not re.fullmatch(_INPUT, b)]
 
 
 def _with_defaults(options: Sequence[str]) -> list[str]:
     """Return the options after those defaults that they do not set."""
+    options = _for_compiler(options)
     has_standard = any(word.startswith(("-std", "--std")) for word in options)
     has_level = any(re.match(r"-O|--optimize|-G$|--device-debug$", word) for word in options)
     words = [] if has_standard else ["-std=c++17"]
@@ -104,6 +142,13 @@ class Nvcc(Toolchain):
     """NVIDIA's nvcc."""
 
     name = "cuda"
+    # nvcc.profile appends to the last five.
+    variables = (
+        *(*Toolchain.variables, "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN"),
+        *("INCLUDES", "SYSTEM_INCLUDES", "LIBRARIES", "CUDAFE_FLAGS", "PTXAS_FLAGS"),
+    )
+    trace = ("-Xlinker", "-t")
+    option_variables = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "INCLUDES", "SYSTEM_INCLUDES")
 
     def compiler(self) -> str:
         return libraries.program("nvrtc")
@@ -123,9 +168,9 @@ class Nvcc(Toolchain):
         words = _of_language(suffix, words)
         return [*words, "-DPYGPU_TARGET_CUDA", *(["-x", "cu"] if suffix in DEVICE_ENDINGS else [])]
 
-    def linking(self, architectures: Sequence[str], options: Sequence[str] = ()) -> list[str]:
+    def linking(self, architectures: Sequence[str]) -> list[str]:
         words = ["-shared", "-Xcompiler", "-fPIC", "-Xlinker", "-z,defs"]
-        return [*words, *self._for(architectures), *options]
+        return [*words, *self._for(architectures)]
 
 
 class Hipcc(Toolchain):
@@ -133,6 +178,12 @@ class Hipcc(Toolchain):
 
     name = "hip"
     example = "gfx942"
+    option_variables = ("HIPCC_COMPILE_FLAGS_APPEND", "HIPCC_LINK_FLAGS_APPEND")
+    variables = (
+        *(*Toolchain.variables, *option_variables, "ROCM_PATH", "HIP_PATH", "HIP_CLANG_PATH"),
+        *("HIP_CLANG_INCLUDE_PATH", "HIP_DEVICE_LIB_PATH", "DEVICE_LIB_PATH", "HIP_LIB_PATH"),
+        *("HIP_COMPILER", "HIP_RUNTIME", "HIP_ROCCLR_HOME", "HSA_PATH", "HCC_AMDGPU_TARGET"),
+    )
 
     def compiler(self) -> str:
         return libraries.program("hiprtc")
@@ -161,23 +212,47 @@ class Hipcc(Toolchain):
         device = ["-x", "hip", *names] if suffix in DEVICE_ENDINGS else []
         return [*words, "-DPYGPU_TARGET_HIP", *device]
 
-    def linking(self, architectures: Sequence[str], options: Sequence[str] = ()) -> list[str]:
+    def linking(self, architectures: Sequence[str]) -> list[str]:
         words = ["-shared", "-fPIC", "-Wl,-z,defs", "--hip-link"]
-        return [*words, *self._for(architectures), *options]
+        return [*words, *self._for(architectures)]
 
 
-def _for_host_compiler(options: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return nvcc's own options, and those that it passes to its host compiler."""
-    own, passed = [], []
+# Libraries of the vendors' toolkits whose functions the host machine has.
+_OF_MACHINE = r"-l(?:cuda|cudart|cudart_static|cudadevrt|amdhip64)"
+# Options of nvcc whose words are those of its host compiler, or of the linker.
+_COMPILER = ("-Xcompiler", "--compiler-options")
+_LINKER = ("-Xlinker", "--linker-options")
+# Options of nvcc that a C++ compiler spells in another way, or that mean its host compiler.
+_LIBRARIES = {"-L": "-L", "--library-path": "-L", "-l": "-l", "--library": "-l"}
+_PLAIN = {"-g": "-g", "--debug": "-g", "-pg": "-pg", "--profile": "-pg"}
+
+
+def _split(options: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    """Return nvcc's own options, those of its host compiler, and those of the linker."""
+    own: list[str] = []
+    passed: list[str] = []
+    linked: list[str] = []
     words = iter(options)
     for word in words:
-        if word in ("-Xcompiler", "--compiler-options"):
-            passed += next(words, "").split(",")
-        elif word.startswith(("-Xcompiler=", "--compiler-options=")):
-            passed += word.partition("=")[2].split(",")
+        name, has_value, value = word.partition("=")
+        if name in (*_COMPILER, *_LINKER, *_LIBRARIES):
+            value = value if has_value else next(words, "")
+        given = [one.replace("\\,", ",") for one in re.split(r"(?<!\\),", value) if one]
+        if name in _COMPILER:
+            passed += [one for one in given if one != "-fPIC"]
+            linked += given
+        elif word in _PLAIN:
+            passed.append(_PLAIN[word])
+            linked.append(_PLAIN[word])
+        elif name in _LINKER:
+            linked += [each for one in given for each in ("-Xlinker", one)]
+        elif name in _LIBRARIES:
+            linked.append(_LIBRARIES[name] + value)
+        elif re.match("-L|-l(?!ineinfo|to)|-Wl,", word) or re.fullmatch(_INPUT, word):
+            linked.append(word)
         else:
             own.append(word)
-    return own, [word for word in passed if word not in ("", "-fPIC")]
+    return own, passed, linked
 
 
 class HostCxx(Toolchain):
@@ -200,7 +275,7 @@ class HostCxx(Toolchain):
     def compiling(
         self, suffix: str, architectures: Sequence[str], options: Sequence[str] = ()
     ) -> list[str]:
-        ours, for_cxx = _for_host_compiler(options)
+        ours, for_cxx, _ = _split(options)
         parsed = _options.parse(ours)  # nvcc's options, as SourceModule takes them
         words = [word for word in host_compiler.flags(parsed) if word not in ("-shared", "-w")]
         words += ["-Wno-unused", "-DPYGPU_TARGET_HOST", *parsed.macros, *for_cxx]
@@ -217,11 +292,17 @@ class HostCxx(Toolchain):
         flags = host_compiler.lockstep_flags(self.compiler(), host_compiler.is_clang())
         return [*host_compiler.without_strict(words), *flags]
 
-    def linking(self, architectures: Sequence[str], options: Sequence[str] = ()) -> list[str]:
+    def linking(self, architectures: Sequence[str]) -> list[str]:
         return ["-shared", "-fPIC", "-Wl,-z,defs"]
 
+    def linked(self, options: Sequence[str], libraries: Sequence[str]) -> list[str]:
+        ours, _, linked = _split(options)
+        words = [*_options.parse(ours).without_nvidias(), *linked, *super().linked([], libraries)]
+        return [word for word in words if not re.fullmatch(_OF_MACHINE, word)]
+
     def libraries(self) -> list[str]:
-        return [f"-Wl,-rpath,{PACKAGE}", *host_compiler.linking()]
+        # Not by -Wl, which would split a path with a comma.
+        return ["-Xlinker", "-rpath", "-Xlinker", str(PACKAGE), *host_compiler.linking()]
 
 
 #: The compilers by their targets' names.

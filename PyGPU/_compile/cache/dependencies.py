@@ -26,10 +26,20 @@ def _listed(path: Path) -> set[str]:
     return {os.path.realpath(re.sub(r"\\(.)|\$(\$)", r"\1\2", word)) for word in words}
 
 
+def linked(trace: str) -> set[str]:
+    """Return the files in the trace of a linker (``-t``): ``a.o``, ``a.a(b.o)``, ``-la (a.so)``."""
+    names = {name for line in trace.splitlines() for name in (line, *re.split(r"[()]", line))}
+    return {os.path.realpath(name) for name in names if os.path.isfile(name)}
+
+
 def system_files(
-    lists: Sequence[Path], own: Iterable[str], known: Iterable[str], since: float
+    lists: Sequence[Path],
+    own: Iterable[str],
+    known: Iterable[str],
+    since: float,
+    others: Iterable[str] = (),
 ) -> dict[str, tuple[int, int]] | None:
-    """Return the states of the system's headers that compilers read; None if they are uncertain.
+    """Return the states of the system's files that compilers read; None if they are uncertain.
 
     Parameters
     ----------
@@ -41,12 +51,14 @@ def system_files(
         The user's files, on whose contents the entry's name depends.
     since : float
         Time of the compilation, in seconds since the epoch.
+    others : iterable of str, optional
+        Paths of more files that were read.
     """
     users = {os.path.realpath(path) for path in known}
     ours = tuple(os.path.realpath(folder) + os.sep for folder in (str(include_root()), *own))
     result = {}
     try:
-        read = set().union(*map(_listed, lists))
+        read = set(others).union(*map(_listed, lists))
     except OSError:
         return None
     for path in read:

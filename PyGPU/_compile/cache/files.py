@@ -129,13 +129,13 @@ def make_folder(path: Path) -> None:
             os.mkdir(path, 0o755)
 
 
-def place(path: Path, data: bytes) -> bool:
+def place(path: Path, data: bytes, mode: int = 0o644) -> bool:
     """Write a file completely or not at all; return False if it cannot be written."""
     temporary = path.with_name(f".new-{os.urandom(8).hex()}")
     try:
         make_folder(path.parent)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        handle = os.open(temporary, flags, 0o644)  # minus the umask
+        handle = os.open(temporary, flags, mode)  # minus the umask
     except OSError:
         return False
     try:

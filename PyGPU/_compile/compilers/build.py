@@ -112,9 +112,7 @@ def _device(backend: Backend, request: Request) -> tuple[int, int] | None:
 
 def _found(backend: Backend, request: Request, options: _options.Options) -> Found:
     """Return the user's files that the source text may include, also from the working directory."""
-    values = [os.environ.get(name) for name in backend.include_variables]
-    folders = [folder for value in values if value for folder in value.split(os.pathsep)]
-    folders = [*options.include_dirs, *folders, ""]
+    folders = [*options.include_dirs, *includes.variable_folders(backend.include_variables), ""]
     return includes.scan(request.source, folders, options.pre_includes, options.macros)
 
 
@@ -151,6 +149,7 @@ def _cached(
         "\0".join([*words, *options.macros, "", *options.pre_includes]),
         "\0".join(request.expressions),
         "\0".join(os.environ.get(name, "") for name in variables),
+        "\0".join(found.installed),
         *(part for path in sorted(found.files) for part in (path, found.files[path])),
     )
     entry = entries.load(cache, name)

@@ -25,7 +25,8 @@ class Host(Backend):
         return "so"
 
     def version(self) -> str:
-        return f"host {os.path.basename(host_compiler.identity())}"
+        state = host_compiler.identity().partition(" ")[2]
+        return f"host {os.path.basename(state)}"
 
     def compile(self, job: Job, cached: Cached) -> Entry:
         request, options = job.request, job.options

@@ -97,11 +97,12 @@ def compiler() -> str:
 _real = lru_cache(os.path.realpath)
 
 
-def identity() -> str:
+def identity(path: str | None = None) -> str:
     """Return a text that differs between installed compilers, without running one."""
-    path = compiler()
+    path = path or compiler()
     state = os.stat(path)
-    return f"{_real(path)} {state.st_size} {state.st_mtime_ns}"
+    # The name counts, too: ccache finds the compiler by the name of a link to ccache.
+    return f"{path} {_real(path)} {state.st_size} {state.st_mtime_ns}"
 
 
 def run(command: list[str], name: str) -> programs.Finished:
@@ -163,7 +164,8 @@ def without_strict(words: Sequence[str]) -> list[str]:
 
 
 def is_clang() -> bool:
-    return "clang" in os.path.basename(_real(compiler()))
+    path = compiler()
+    return any("clang" in os.path.basename(one) for one in (path, _real(path)))
 
 
 def flags(options: Options, in_lockstep: bool = False) -> list[str]:

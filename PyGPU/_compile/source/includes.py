@@ -72,6 +72,16 @@ def _values(macro: bytes, texts: Iterable[bytes]) -> set[bytes] | None:
     return {one.group(1) for one in found if one} if found and all(found) else None
 
 
+# Folders of the system into which a header may be installed later.
+_INSTALLED = ("/usr/local/include", "/usr/include")
+
+
+def variable_folders(names: Iterable[str]) -> list[str]:
+    """Return the folders in environment variables; an empty name is the working directory."""
+    values = [os.environ.get(name) for name in names]
+    return [folder for value in values if value for folder in value.split(os.pathsep)]
+
+
 class _Search:
     """The files found so far, and the texts to read next."""
 
@@ -80,11 +90,13 @@ class _Search:
         self.files: dict[str, bytes] = {}
         self.queue: list[tuple[str, bytes]] = []  # (folder of the text, text)
         self.is_here = False
+        self.installed: set[str] = set()
 
     def find(self, name: bytes, folder: str) -> None:
         path = os.fsdecode(name)
-        for one in [""] if os.path.isabs(path) else (folder, *self.folders):
-            place = os.path.join(one, path)
+        folders = [""] if os.path.isabs(path) else [folder, *self.folders]
+        places = [os.path.join(one, path) for one in folders]
+        for place in places:
             if place in self.files:
                 continue
             try:
@@ -92,15 +104,18 @@ class _Search:
                     data = file.read()
             except (OSError, ValueError):  # missing, or no valid name of a file
                 continue
+            self.is_here |= place == path
             if ".." in path:  # ".." could give one file ever longer names
                 place = os.path.join(
                     os.path.realpath(os.path.dirname(place)), os.path.basename(place)
                 )
                 if place in self.files:
                     continue
-            self.is_here |= not one
             self.files[place] = data
             self.queue.append((os.path.dirname(place), data))
+        if self.files.keys().isdisjoint(places):
+            places = [os.path.join(one, path) for one in _INSTALLED]
+            self.installed.update(filter(os.path.exists, places))
 
 
 def scan(
@@ -155,7 +170,9 @@ def scan(
             is_complete &= values is not None
             for reference in values or ():
                 search.find(reference, its_folder)
-    return Found(search.files, is_complete, search.is_here or not is_complete, "\n".join(macros))
+    is_here = search.is_here or not is_complete
+    installed = tuple(sorted(search.installed))
+    return Found(search.files, is_complete, is_here, "\n".join(macros), installed)
 
 
 def scan_all(
@@ -163,8 +180,8 @@ def scan_all(
     folders: Iterable[str],
     first: Iterable[str] = (),
     macros: Iterable[str] = (),
-) -> tuple[dict[str, bytes], bool]:
-    """Return the files that the files of a program may include, and whether these are all.
+) -> Found:
+    """Find the files that the files of a program may include.
 
     Parameters
     ----------
@@ -174,11 +191,16 @@ def scan_all(
         As for :func:`scan`.
     """
     folders, first, macros = list(folders), list(first), list(macros)
-    files: dict[str, bytes] = {}
-    is_complete = True
-    for path, data in sources.items():
-        text = data.decode("utf-8", "surrogateescape")
-        found = scan(text, [os.path.dirname(path), *folders], first, macros)
-        files.update(found.files)
-        is_complete = is_complete and found.is_complete
-    return files, is_complete
+    found = [
+        scan(
+            data.decode("utf-8", "surrogateescape"),
+            [os.path.dirname(path), *folders],
+            first,
+            macros,
+        )
+        for path, data in sources.items()
+    ]
+    files = {path: data for one in found for path, data in one.files.items()}
+    installed = {path for one in found for path in one.installed}
+    is_complete = all(one.is_complete for one in found)
+    return Found(files, is_complete, True, "\n".join(macros), tuple(sorted(installed)))
