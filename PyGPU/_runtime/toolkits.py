@@ -7,8 +7,10 @@ PyGPU. A toolkit is a tuple of folders: one root, or the folders of a vendor's p
 from __future__ import annotations
 
 import fnmatch
+import functools
 import glob
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -128,12 +130,38 @@ def _with_siblings(vendor: Vendor, root: str) -> tuple[str, ...]:
     return (root,)
 
 
+@functools.lru_cache
+def _reported(vendor: Vendor, program: str) -> tuple[str, ...]:
+    """Return the folders of the toolkit that nvcc reports, if the usual folders lack its headers.
+
+    A script or a link to ccache may stand for nvcc. The folders of NVIDIA's HPC SDK, Nix and Guix
+    are apart.
+    """
+    prefix = os.path.dirname(os.path.dirname(os.path.realpath(program)))
+    is_usual = holder(below([prefix], header_subfolders()), "cuda_runtime.h") is not None
+    if vendor.program != "nvcc" or is_usual or not os.access(program, os.X_OK):
+        return ()
+    import subprocess  # slow to import
+
+    words = [program, "--dryrun", "-c", "-x", "cu", os.devnull]
+    try:
+        done = subprocess.run(words, capture_output=True, encoding="utf-8", errors="replace")
+    except OSError:
+        return ()
+    found = re.findall(r"(?m)^#\$ TOP=(.*)", done.stderr)
+    for line in re.findall(r"(?m)^#\$ (?:INCLUDES|LIBRARIES)=(.*)", done.stderr):
+        folders = re.findall(r'"-[IL]([^"]+)"|(?<!\S)-[IL](\S+)', line)
+        found += [re.sub(r"/[^/]+(/stubs)?/*$", "", one or other) for one, other in folders]
+    return tuple(dict.fromkeys(map(os.path.realpath, found)))
+
+
 def named(vendor: Vendor) -> tuple[str, tuple[str, ...]] | None:
     """Return the variable that names a toolkit and the toolkit; None if no variable is set."""
     for variable in vendor.variables:
         root = os.environ.get(variable)
         if root:
-            return variable, _with_siblings(vendor, root)
+            program = os.path.join(root, "bin", vendor.program)
+            return variable, (*_with_siblings(vendor, root), *_reported(vendor, program))
     return None
 
 
@@ -144,13 +172,14 @@ def toolkits(vendor: Vendor) -> list[tuple[str, ...]]:
     program = program_on(os.environ.get("PATH", os.defpath), vendor.program)
     if program:
         prefix = os.path.dirname(os.path.dirname(os.path.realpath(program)))
+        found += [_reported(vendor, program)]
         # The program of a pip wheel is a script in the Python environment.
         found += [(prefix,), *wheels(vendor, _sites(prefix))]
     environments = [os.environ.get("CONDA_PREFIX"), sys.prefix]
     found += [(one,) for one in environments if one and one not in vendor.usual]
     found += [(root,) for root in vendor.usual]
     found += wheels(vendor, [*sys.path, *_sites(sys.prefix)])
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(filter(None, found)))
 
 
 def below(toolkit: Iterable[str], subfolders: Iterable[str]) -> list[str]:

@@ -32,6 +32,7 @@ void fill(module_& m) {
   m.attr("__version__") = PYGPU_VERSION;
 
   make_pybind11_ready();
+  warn_if_stale();
   m.attr("_takes_types_from_values") = np::is_numpy_1();
   bind_functions(m);
   bind_gil();
