@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
-from PyGPU._compile import options as _options
 from PyGPU._library import builds, toolchains
 from PyGPU._library import library as _library
 from PyGPU._library.library import Library
@@ -63,7 +62,7 @@ def _request(
         toolchain,
         _checked(sources),
         tuple(toolchain.architectures(arch)),
-        tuple(_options.expanded(_words("options", options))),
+        _words("options", options),
         _folders(include_dirs),
         _words("libraries", libraries),
         cache_dir,

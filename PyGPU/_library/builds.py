@@ -6,10 +6,11 @@ A cache stores each library under a key that depends on the contents of its file
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -34,6 +35,12 @@ if TYPE_CHECKING:
 
     from PyGPU._types import CacheDir
 
+# Environment variables that the compilers and the linkers read, by their manuals and nvcc.profile.
+_READ = (
+    r"(?:C|C_INCLUDE_|CPLUS_INCLUDE_|LIBRARY_|COMPILER_|ROCM_|HSA_|(?:HIP_)?DEVICE_LIB_|HIP_\w*)PATH|"
+    r"(?:GCC|LD|CCC|NVCC|HIPCC)_\w+|HIP_(?:COMPILER|RUNTIME)|HCC_AMDGPU_TARGET|LDEMULATION|GNUTARGET|"
+    r"SOURCE_DATE_EPOCH|(?:SYSTEM_)?INCLUDES|LIBRARIES|(?:CUDAFE|PTXAS)_FLAGS"
+)
 # Folders of the system into which a library may be installed later.
 _LIBRARY_FOLDERS = ("/usr/local/lib", "/usr/local/lib64")
 _LARGE = 1 << 26  # bytes of a named file whose size and time are compared instead of its contents
@@ -63,30 +70,27 @@ def _read(path: str) -> bytes:
         return file.read()
 
 
-def _parts(words: Iterable[str]) -> list[str]:
-    """Return the parts of options, each of which may name a file, a folder or a library."""
-    parts = [part for word in words for part in (word, *re.split(r"[,=:]", word))]
-    return [one for part in parts for one in (part, re.sub(r"^(?:-[A-Za-z]|@)", "", part))]
+def _named(words: Iterable[str]) -> tuple[dict[str, bytes], list[str]]:
+    """Return digests of the files that options may name, and the folders.
 
-
-def _named_files(parts: Sequence[str], folders: Iterable[str]) -> dict[str, bytes]:
-    """Return digests of the files that options name: libraries, objects, scripts, programs.
-
-    A library that is named without its folder may be any of the files with its name.
+    The files are libraries, objects, scripts of the linker and programs. A library that is named
+    without its folder may be any of the files with its name.
     """
-    names = []
+    parts = [part for word in words for part in (word, *re.split(r"[,=:]", word))]
+    paths = {*parts, *(re.sub(r"^(?:-[A-Za-z]|@)", "", part) for part in parts)}
+    folders = sorted(filter(os.path.isdir, paths))
     for part, following in zip(parts, [*parts[1:], ""]):
         if found := re.fullmatch(r"(?:-l|--library)(.*)", part):
             name = found[1] or following
-            names += [name[1:]] if name.startswith(":") else [f"lib{name}.so", f"lib{name}.a"]
-    found_files = {}
-    for path in {*parts, *(os.path.join(folder, name) for folder in folders for name in names)}:
-        if path and os.path.isfile(path):
-            state = os.stat(path)
-            is_large = state.st_size > _LARGE
-            data = b"%d %d" % (state.st_size, state.st_mtime_ns) if is_large else _read(path)
-            found_files[os.path.abspath(path)] = digests.of(data)
-    return found_files
+            names = [f"lib{name}.so", f"lib{name}.a", name[1:]]  # the last for -l:name
+            paths |= {os.path.join(a, b) for a in (*folders, *_LIBRARY_FOLDERS) for b in names}
+    result = {}
+    for path in filter(os.path.isfile, paths):
+        state = os.stat(path)
+        is_read = state.st_size <= _LARGE and os.access(path, os.R_OK)
+        data = _read(path) if is_read else b"%d %d" % (state.st_size, state.st_mtime_ns)
+        result[os.path.abspath(path)] = digests.of(data)
+    return result, folders
 
 
 class _Build:
@@ -95,14 +99,17 @@ class _Build:
     def __init__(self, request: Request) -> None:
         self.request, toolchain = request, request.toolchain
         self.sources = {path: _read(path) for path in request.sources}
-        words = [word for name in toolchain.option_variables for word in _options.flags_in(name)]
-        words = [word for word in (*request.options, *words) if not word.startswith("-X")]
+        words = [word for word in request.options if not word.startswith("-X")]
         self.parsed = _options.parse(words)
         folders = [*self.parsed.include_dirs, *includes.variable_folders(HEADER_VARIABLES)]
         self.folders = [*request.include_dirs, *map(os.path.abspath, folders)]
-        searched = [*self.folders, *includes.variable_folders(["C_INCLUDE_PATH"])]
+        self.variables = {
+            name: os.environ[name] for name in os.environ if re.fullmatch(_READ, name)
+        }
+        others = re.findall(r'-I *"?([^ "]+)', " ".join(self.variables.values()))
+        others += includes.variable_folders(["C_INCLUDE_PATH"])
         self.found = includes.scan_all(
-            self.sources, searched, self.parsed.pre_includes, self.parsed.macros
+            self.sources, [*self.folders, *others], self.parsed.pre_includes, self.parsed.macros
         )
         self.words = [
             *toolchain.compiling("", request.architectures, request.options),
@@ -110,10 +117,8 @@ class _Build:
             *toolchain.linked(request.options, request.libraries),
             *toolchain.libraries(),
         ]
-        self.variables = [os.environ.get(name, "") for name in toolchain.variables]
-        parts = _parts([*words, *self.words, *self.variables])
-        self.named_folders = [one for one in dict.fromkeys(parts) if os.path.isdir(one)]
-        self.named = _named_files(parts, [*self.named_folders, *_LIBRARY_FOLDERS])
+        given = [*request.options, *self.words, *self.variables.values()]
+        self.named, self.named_folders = _named(given)
 
     def key(self) -> str:
         request, toolchain = self.request, self.request.toolchain
@@ -124,7 +129,7 @@ class _Build:
             toolchain.identity(self.named_folders),
             own_files.digest(entries.directory(request.cache_dir)),
             "\0".join(self.words),
-            "\0".join(self.variables),
+            repr(sorted(self.variables.items())),
             "\0".join(request.sources),
             "\0".join(request.include_dirs),
             "\0".join(self.found.installed),
@@ -176,9 +181,7 @@ class _Build:
 
         They are None if a file that a compiler or the linker read is unknown.
         """
-        from concurrent.futures import (
-            ThreadPoolExecutor,
-        )  # a late import: slow, and for builds only
+        from concurrent.futures import ThreadPoolExecutor  # slow, and for builds only
 
         request, toolchain = self.request, self.request.toolchain
         since = time.time()
@@ -198,15 +201,9 @@ class _Build:
                 )
                 definitions = _host_sources().definitions(contents.values())
             jobs = min(len(request.sources), os.cpu_count() or 1, _JOBS)
+            compile_one = partial(self._compile, folder, definitions, lockstep_sources)
             with ThreadPoolExecutor(jobs) as pool:
-                made = list(
-                    pool.map(
-                        lambda pair: self._compile(
-                            folder, definitions, lockstep_sources, pair[1], pair[0]
-                        ),
-                        enumerate(request.sources),
-                    )
-                )
+                made = list(pool.map(compile_one, request.sources, itertools.count()))
             words = [
                 toolchain.compiler(),
                 *toolchain.linking(request.architectures),
@@ -285,35 +282,45 @@ def built(request: Request) -> tuple[Path, str]:
         with _announced(request):
             return _built_temporarily(build)[:2]
     name = build.key()
-    library = folder / name[:2] / f"{name}{eviction.LIBRARY}"
-    found = _cached_entry(folder, name, library)
+    found = _cached(folder, name)
     if found is not None:
-        return library, found.log
-    with _announced(request), files.alone(library.with_name(f"lock-{name[:16]}")):
-        found = _cached_entry(folder, name, library)  # made by another process meanwhile
+        return found
+    lock = folder / name[:2] / f"lock-{name[:16]}"
+    with _announced(request), files.alone(lock):
+        found = _cached(folder, name)  # made by another process meanwhile
         if found is not None:
-            return library, found.log
+            return found
         made, log, system_files = _built_temporarily(build)
         if system_files is None or _Build(request).key() != name:  # a file changed meanwhile
             return made, log
         data = made.read_bytes()
-        is_trusted = files.has_trusted(folder, library.parent)
-        if not (is_trusted and files.place(library, data, 0o755)):
+        library = entries.put(folder, _library_name(digests.of(data)), data, 0o755)
+        if library is None:
             return made, log
         discard(made)
-        made_entry = entry.Entry(digests.of(data), log, {}, {}, system_files)
-        entries.store(folder, name, made_entry)
+        entries.store(folder, name, entry.Entry(digests.of(data), log, {}, {}, system_files))
         return library, log
 
 
-def _cached_entry(folder: Path, name: str, library: Path) -> entry.Entry | None:
-    """Return the entry of a library in the cache, or None if it is missing or out of date.
+def _library_name(digest: bytes) -> str:
+    """Return the name of a library's file.
 
-    The image of the entry is the digest of the library, which may be damaged.
+    It depends on the contents: the loader does not read another file of the same name.
+    """
+    return f"{digest.hex()}{eviction.LIBRARY}"
+
+
+def _cached(folder: Path, name: str) -> tuple[Path, str] | None:
+    """Return a library and its log; None if it is missing, damaged or out of date.
+
+    The image of the entry is the digest of the library.
     """
     kept = entries.load(folder, name)
-    data = None if kept is None else files.read(library)
-    return kept if kept and data is not None and digests.of(data) == kept.image else None
+    if kept is None:
+        return None
+    library = folder / kept.image.hex()[:2] / _library_name(kept.image)
+    data = files.read(library)
+    return (library, kept.log) if data is not None and digests.of(data) == kept.image else None
 
 
 _temporary_folders: set[str] = set()

@@ -10,14 +10,15 @@ import contextlib
 import itertools
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from PyGPU._compile import files, host_compiler, host_lockstep, includes, options
+from PyGPU._compile import files, host_compiler, host_lockstep, includes
 from PyGPU._library import host_sources
 from PyGPU._library.toolchains import HEADER_VARIABLES, SOURCE_ENDINGS
 from PyGPU._runtime import include_root
@@ -104,26 +105,33 @@ def _parsed(words: Sequence[str]) -> _Words:
     return result
 
 
+def _expanded(words: Iterable[str]) -> Iterator[str]:
+    """Yield the words of a command line and of its response files (``@file``)."""
+    for word in words:
+        if word.startswith("@") and os.path.isfile(word[1:]):
+            yield from _expanded(shlex.split(Path(word[1:]).read_text("utf-8", "surrogateescape")))
+        else:
+            yield word
+
+
 @contextlib.contextmanager
-def _folder(outputs: Sequence[str]) -> Iterator[str]:
+def _folder(outputs: Sequence[str]) -> Iterator[Path]:
     """Make a folder for copies, for the time of a ``with`` block.
 
     It lies beside the output, so ccache finds a command with the same names again.
     """
-    folder = os.path.abspath(f"{outputs[-1]}.PyGPU") if outputs else ""
-    try:
-        if os.path.exists(outputs[-1] if outputs else "") and not os.path.isfile(outputs[-1]):
-            raise FileExistsError  # a device, such as /dev/null
-        shutil.rmtree(folder, ignore_errors=True)  # of an interrupted command
-        os.mkdir(folder)
-    except OSError:
-        with files.scratch() as folder:
+    with files.scratch() as scratch:
+        folder = Path(scratch)
+        if outputs and (os.path.isfile(outputs[-1]) or not os.path.exists(outputs[-1])):
+            beside = Path(os.path.abspath(f"{outputs[-1]}.PyGPU"))
+            shutil.rmtree(beside, ignore_errors=True)  # of an interrupted command
+            with contextlib.suppress(OSError):  # the compiler will say that it cannot write there
+                beside.mkdir()
+                folder = beside
+        try:
             yield folder
-        return
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _lockstep_options(command: Sequence[str]) -> list[str]:
@@ -171,10 +179,10 @@ def main(arguments: Sequence[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help"):
         print(_USAGE, file=sys.stdout if arguments else sys.stderr)
         return 0 if arguments else 2
-    compiler, *words = options.expanded(arguments)
+    compiler, *words = _expanded(arguments)
     parsed = _parsed(words)
     with _folder(parsed.outputs) as folder:
-        copies = Path(folder) / "copies"
+        copies = folder / "copies"
         command = _rewritten([compiler, *words], parsed, copies) or words
         try:
             done = subprocess.run([compiler, *command], capture_output=True)

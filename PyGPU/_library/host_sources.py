@@ -43,15 +43,7 @@ def copied_folders(folders: Iterable[str], copies: Path) -> list[str]:
 
 
 def named_originals(options: Iterable[str], copies: Path) -> list[str]:
-    """Return the options by which debug information names the originals, as `options` rename them.
-
-    Parameters
-    ----------
-    options : iterable of str
-        Options of the compiler.
-    copies : Path
-        Folder of the copies.
-    """
+    """Return the options by which debug information names the originals."""
     options = [*options]
     if not any(word.startswith("-g") for word in options):
         return []

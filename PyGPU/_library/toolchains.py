@@ -30,14 +30,6 @@ class Toolchain(ABC):
     name = ""
     #: A vendor's toolkit compiles the files; otherwise they are rewritten as C++ first.
     has_toolkit = True
-    #: Environment variables that the compiler and the linker read.
-    variables: tuple[str, ...] = (
-        *(*HEADER_VARIABLES, "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX"),
-        *("SOURCE_DATE_EPOCH", "CCC_OVERRIDE_OPTIONS", "LDEMULATION", "GNUTARGET"),
-        *("LD_RUN_PATH", "LD_LIBRARY_PATH"),
-    )
-    #: Environment variables with more options.
-    option_variables: tuple[str, ...] = ()
     #: Options with which the linker lists its inputs.
     trace: tuple[str, ...] = ("-Wl,-t",)
 
@@ -142,13 +134,7 @@ class Nvcc(Toolchain):
     """NVIDIA's nvcc."""
 
     name = "cuda"
-    # nvcc.profile appends to the last five.
-    variables = (
-        *(*Toolchain.variables, "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN"),
-        *("INCLUDES", "SYSTEM_INCLUDES", "LIBRARIES", "CUDAFE_FLAGS", "PTXAS_FLAGS"),
-    )
     trace = ("-Xlinker", "-t")
-    option_variables = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "INCLUDES", "SYSTEM_INCLUDES")
 
     def compiler(self) -> str:
         return libraries.program("nvrtc")
@@ -178,12 +164,6 @@ class Hipcc(Toolchain):
 
     name = "hip"
     example = "gfx942"
-    option_variables = ("HIPCC_COMPILE_FLAGS_APPEND", "HIPCC_LINK_FLAGS_APPEND")
-    variables = (
-        *(*Toolchain.variables, *option_variables, "ROCM_PATH", "HIP_PATH", "HIP_CLANG_PATH"),
-        *("HIP_CLANG_INCLUDE_PATH", "HIP_DEVICE_LIB_PATH", "DEVICE_LIB_PATH", "HIP_LIB_PATH"),
-        *("HIP_COMPILER", "HIP_RUNTIME", "HIP_ROCCLR_HOME", "HSA_PATH", "HCC_AMDGPU_TARGET"),
-    )
 
     def compiler(self) -> str:
         return libraries.program("hiprtc")
@@ -219,12 +199,13 @@ class Hipcc(Toolchain):
 
 # Libraries of the vendors' toolkits whose functions the host machine has.
 _OF_MACHINE = r"-l(?:cuda|cudart|cudart_static|cudadevrt|amdhip64)"
-# Options of nvcc whose words are those of its host compiler, or of the linker.
+# Options of nvcc for its host compiler and the linker, as a C++ compiler spells them.
 _COMPILER = ("-Xcompiler", "--compiler-options")
 _LINKER = ("-Xlinker", "--linker-options")
-# Options of nvcc that a C++ compiler spells in another way, or that mean its host compiler.
-_LIBRARIES = {"-L": "-L", "--library-path": "-L", "-l": "-l", "--library": "-l"}
-_PLAIN = {"-g": "-g", "--debug": "-g", "-pg": "-pg", "--profile": "-pg"}
+_SPELLED = {
+    **{"-L": "-L", "--library-path": "-L", "-l": "-l", "--library": "-l"},
+    **{"-g": "-g", "--debug": "-g", "-pg": "-pg", "--profile": "-pg"},
+}
 
 
 def _split(options: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
@@ -235,19 +216,17 @@ def _split(options: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
     words = iter(options)
     for word in words:
         name, has_value, value = word.partition("=")
-        if name in (*_COMPILER, *_LINKER, *_LIBRARIES):
+        if name in (*_COMPILER, *_LINKER) or _SPELLED.get(name) in ("-L", "-l"):
             value = value if has_value else next(words, "")
         given = [one.replace("\\,", ",") for one in re.split(r"(?<!\\),", value) if one]
-        if name in _COMPILER:
+        if name in _COMPILER or _SPELLED.get(word) in ("-g", "-pg"):
+            given = given or [_SPELLED[word]]
             passed += [one for one in given if one != "-fPIC"]
             linked += given
-        elif word in _PLAIN:
-            passed.append(_PLAIN[word])
-            linked.append(_PLAIN[word])
         elif name in _LINKER:
             linked += [each for one in given for each in ("-Xlinker", one)]
-        elif name in _LIBRARIES:
-            linked.append(_LIBRARIES[name] + value)
+        elif name in _SPELLED:
+            linked.append(_SPELLED[name] + value)
         elif re.match("-L|-l(?!ineinfo|to)|-Wl,", word) or re.fullmatch(_INPUT, word):
             linked.append(word)
         else:

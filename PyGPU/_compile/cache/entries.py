@@ -91,11 +91,17 @@ def store(folder: Path | None, name: str, entry: Entry) -> None:
     except ValueError:  # a str of another class
         return
     data = len(head).to_bytes(8, "little") + head + entry.image
-    data = digests.of(name.encode() + data) + data
+    put(folder, name, digests.of(name.encode() + data) + data)
+
+
+def put(folder: Path, name: str, data: bytes, mode: int = 0o644) -> Path | None:
+    """Write a file of the cache and return its path; None if the folder cannot be used."""
     below = folder / name[:2]
     try:
         files.make_folder(below)
     except OSError:
-        return
-    if files.has_trusted(folder, below) and files.place(below / name, data):
-        eviction.after_storing(folder, below, settings.value("PYGPU_CACHE_MAXSIZE"))
+        return None
+    if not (files.has_trusted(folder, below) and files.place(below / name, data, mode)):
+        return None
+    eviction.after_storing(folder, below, settings.value("PYGPU_CACHE_MAXSIZE"))
+    return below / name

@@ -15,7 +15,7 @@ _FOLDER = r"[0-9a-f]{2}"
 _UNFINISHED = ".new-"
 _STALE = 3600.0  # seconds after which an unfinished file counts as abandoned
 PRELUDE = "prelude"  # the folder of precompiled headers
-LIBRARY = ".so"  # ending of a library beside its entry
+LIBRARY = ".so"  # ending of a library
 _SMALL = ("prelude.h", "digest", "lock")  # other files in their folders
 
 

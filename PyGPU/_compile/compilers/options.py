@@ -112,11 +112,10 @@ class Options:
 
 def of_environment() -> tuple[list[str], list[str]]:
     """Return the options that nvcc adds before and after those of its command line."""
-    return flags_in("NVCC_PREPEND_FLAGS"), flags_in("NVCC_APPEND_FLAGS")
+    return _flags_in("NVCC_PREPEND_FLAGS"), _flags_in("NVCC_APPEND_FLAGS")
 
 
-def flags_in(name: str) -> list[str]:
-    """Return the options in an environment variable."""
+def _flags_in(name: str) -> list[str]:
     text = os.environ.get(name, "")
     if not text:
         return []
@@ -126,26 +125,6 @@ def flags_in(name: str) -> list[str]:
         return shlex.split(text)
     except ValueError as error:
         raise ValueError(f"{name}={text!r}: {error}") from None
-
-
-def expanded(options: Iterable[str]) -> list[str]:
-    """Return options with the words of response files: ``@file``, ``-optf file``."""
-    result: list[str] = []
-    words = iter(options)
-    for word in words:
-        name, has_value, value = word.partition("=")
-        files = [word[1:]] if word.startswith("@") else []
-        if name in ("-optf", "--options-file"):
-            files = (value if has_value else next(words, "")).split(",")
-        if not files or not all(map(os.path.isfile, files)):
-            result.append(word)
-            continue
-        import shlex  # few programs need it
-
-        for file in files:
-            with open(file, encoding="utf-8", errors="surrogateescape") as opened:
-                result += expanded(shlex.split(opened.read()))
-    return result
 
 
 def _words(options: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
