@@ -155,3 +155,100 @@ def test_the_folder_is_printed_and_an_entry_point():
         else list(metadata.entry_points(group="cmake.root", name="PyGPU"))
     )
     assert {Path(e.load().__file__).parent for e in found} == {FOLDER}
+
+
+NUMBERS = {
+    "one.cu": '#ifndef FACTOR\n#define FACTOR 1\n#endif\nextern "C" int one() { return FACTOR; }',
+    "two.cu": 'extern "C" int two() { return 2; }',
+    "three.cu": 'extern "C" int three() { return 3; }',
+}
+COPY = "COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_SOURCE_DIR}/two.cu"
+# The end of the project's text, that of its subfolder, and the results of the library's functions.
+SOURCES = {
+    "several": ("pygpu_add_library(mine one.cu two.cu)", "", {"one": 1, "two": 2}),
+    "generated": (
+        f"add_custom_command(OUTPUT gen.cu {COPY} gen.cu)\npygpu_add_library(mine one.cu gen.cu)",
+        "",
+        {"one": 1, "two": 2},
+    ),
+    "generated, by its path": (
+        "set(G ${CMAKE_CURRENT_BINARY_DIR}/gen.cu)\n"
+        f"add_custom_command(OUTPUT ${{G}} {COPY} ${{G}})\n"
+        "pygpu_add_library(mine ${G})",
+        "",
+        {"two": 2},
+    ),
+    "target_sources": (
+        "pygpu_add_library(mine one.cu)\n"
+        "target_sources(mine PRIVATE two.cu)\nadd_subdirectory(sub)",
+        "target_sources(mine PRIVATE ../three.cu)",
+        {"one": 1, "two": 2, "three": 3},
+    ),
+    "target_sources above": (
+        "add_subdirectory(sub)\ntarget_sources(mine PRIVATE one.cu)",
+        "pygpu_add_library(mine ../two.cu)",
+        {"one": 1, "two": 2},
+    ),
+    "definitions": (
+        "pygpu_add_library(mine one.cu)\n"
+        'set_source_files_properties(one.cu PROPERTIES COMPILE_DEFINITIONS "A;FACTOR=$<IF:1,6,7>")',
+        "",
+        {"one": 6},
+    ),
+    "options": (
+        "set_source_files_properties(one.cu PROPERTIES COMPILE_OPTIONS -DFACTOR=7)\n"
+        "pygpu_add_library(mine one.cu)",
+        "",
+        {"one": 7},
+    ),
+    "a header": (
+        "set_source_files_properties(two.cu PROPERTIES HEADER_FILE_ONLY ON)\n"
+        "pygpu_add_library(mine one.cu two.cu)",
+        "",
+        {"one": 1},
+    ),
+    "generator expressions": (
+        "pygpu_add_library(mine $<1:one.cu> $<0:nothing.cu>)\n"
+        'target_sources(mine PRIVATE "$<$<NOT:$<CONFIG:None>>:two.cu;three.cu>")',
+        "",
+        {"one": 1, "two": 2, "three": 3},
+    ),
+    "found twice": (
+        "find_package(PyGPU REQUIRED)\nadd_subdirectory(sub)\npygpu_add_library(mine one.cu)",
+        "find_package(PyGPU REQUIRED)\npygpu_add_library(other STATIC ../two.cu)",
+        {"one": 1},
+    ),
+}
+
+
+def library_of(folder, text, below, build="build"):
+    (folder / "sub").mkdir(exist_ok=True)
+    (folder / "sub" / "CMakeLists.txt").write_text(below)
+    head = "cmake_minimum_required(VERSION 3.20)\nproject(mine LANGUAGES CXX)\n"
+    (folder / "CMakeLists.txt").write_text(f"{head}find_package(PyGPU REQUIRED)\n{text}\n")
+    for name, source in NUMBERS.items():
+        (folder / name).write_text(f"__global__ void k_{name[:-3]}() {{}}\n{source}\n")
+    given = [f"-DPyGPU_DIR={FOLDER}", f"-DPyGPU_PYTHON={sys.executable}"]
+    cmake("-S", folder, "-B", folder / build, *given)
+    cmake("--build", folder / build)
+    (found,) = (folder / build).rglob("libmine.so")
+    return found
+
+
+@pytest.mark.campaign
+@pytest.mark.skipif(PyGPU.target != "host", reason="loads libraries of the target host")
+@pytest.mark.parametrize("kind", SOURCES)
+def test_sources_of_libraries_for_host(kind, tmp_path):
+    text, below, expected = SOURCES[kind]
+    path = library_of(tmp_path, text, below)
+    declared = "".join(f"int {name}();" for name in expected)
+    library = PyGPU.load(path, declared)
+    assert {name: getattr(library, name)() for name in expected} == expected
+
+
+@pytest.mark.campaign
+@pytest.mark.skipif(PyGPU.target != "host", reason="loads libraries of the target host")
+@pytest.mark.parametrize("build", ["b,c", "b c", "b'c", "b$c", "b@c@"])
+def test_odd_names_of_the_build_folder(build, tmp_path):
+    path = library_of(tmp_path, "pygpu_add_library(mine one.cu)", "", build)
+    assert PyGPU.load(path, "int one();").one() == 1

@@ -124,8 +124,15 @@ def test_variables_of_the_linker(place, monkeypatch):
         monkeypatch.setenv("LIBRARY_PATH", folder)
         assert loaded(USES_LIBRARY, libraries=["mine"]).value() == number
     before = loaded(USES_LIBRARY, libraries=["mine"]).path
-    monkeypatch.setenv("LD_RUN_PATH", "/somewhere")
-    assert loaded(USES_LIBRARY, libraries=["mine"]).path != before
+    for number in (1, 2):
+        monkeypatch.setenv("COMPILER_PATH", str(place / "two"))
+        (place / "two" / "ld").write_text(
+            f'#!/bin/sh\nexec ld "$@" --build-id=0x{number}{number}\n'
+        )
+        (place / "two" / "ld").chmod(0o755)
+        path = loaded(USES_LIBRARY, libraries=["mine"]).path
+        assert path != before
+        before = path
 
 
 def test_other_variables_do_not_count(place, monkeypatch):
@@ -219,3 +226,59 @@ def test_a_limit_of_the_size_of_files(place):
     assert subprocess.run([*words, "limit"], **run).stdout == "refused\n"
     assert not [*(place / "cache").rglob("*.so")]
     assert subprocess.run(words, **run).stdout == "3\n"
+
+
+OPENMP = """
+extern "C" int value() {
+  int n = 0;
+#pragma omp parallel num_threads(5) reduction(+:n)
+  n += 1;
+  return n;
+}
+"""
+LINKED = {
+    "-L and -l": (USES_LIBRARY, {"options": ["-L.", "-lmine"]}),
+    "two words": (USES_LIBRARY, {"options": ["-L", "."], "libraries": ["mine"]}),
+    "long names": (USES_LIBRARY, {"options": ["--library-path=.", "--library", "mine"]}),
+    "-Xlinker": (USES_LIBRARY, {"options": ["-Xlinker", "-L.,-lmine"]}),
+    "--linker-options": (USES_LIBRARY, {"options": ["--linker-options=-L.", "-lmine"]}),
+    "-Xcompiler": (OPENMP, {"options": ["-Xcompiler", "-fopenmp"]}),
+    "-Xcompiler=": (OPENMP, {"options": ["-Xcompiler=-O1,-fopenmp"]}),
+    "an escaped comma": (USES_LIBRARY, {"options": ["-Xcompiler", r"-Wl\,-L.\,-lmine"]}),
+    "of the host compiler itself": (OPENMP, {"options": ["-fopenmp"]}),
+    "not for the linker": (OPENMP.replace("omp", "nothing"), {"options": ["-lineinfo"]}),
+    "of the machine": (
+        USES_LIBRARY,
+        {"options": ["-lcudart", "-L."], "libraries": ["mine", "cuda"]},
+    ),
+}
+
+
+@pytest.mark.parametrize("how", rare_but(["-L and -l", "-Xcompiler"], [*LINKED]))
+def test_options_of_nvcc_for_the_linker(how, place):
+    make_library(5)
+    text, words = LINKED[how]
+    assert loaded(text, **words).value() == (1 if "nothing" in text else 5)
+
+
+@pytest.mark.parametrize(
+    "name", rare_but(["a,b 'c$d"], ["a,b 'c$d", 'a"b', "a;b#c", "a=b@c", "ä(b)"])
+)
+def test_odd_names_of_folders(name, place, monkeypatch):
+    """Folders of sources, headers, libraries, copies and the cache."""
+    folder = place / name
+    (folder / "headers").mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    make_library(5)
+    (folder / "headers" / "add.h").write_text("__global__ void add(int *a) { a[0] += 1; }\n")
+    text = (
+        '#include <add.h>\nextern "C" int from_lib();\n'
+        "int value() { int a = from_lib(); add<<<1, 1>>>(&a); return a; }\n"
+        "#include <PyGPU/export.h>\nPYGPU_EXPORT(value);\n"
+    )
+    how = {"include_dirs": [folder / "headers"], "libraries": ["mine"]}
+    library = loaded(text, ".cu", options=["-g", f"-L{folder}"], **how)
+    made = library.path.stat().st_mtime_ns
+    assert library.value() == 6
+    again = loaded(text, ".cu", options=["-g", f"-L{folder}"], **how)
+    assert again.path.stat().st_mtime_ns == made

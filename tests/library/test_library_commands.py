@@ -9,6 +9,7 @@ import sys
 import needs
 import numpy as np
 import pytest
+from campaign import rare_but
 
 import PyGPU
 from PyGPU import __main__, gpuarray
@@ -199,3 +200,74 @@ def test_words_of_cxx(tmp_path, capsys):
     assert cxx_command.main([str(tmp_path / "no-compiler")]) == 127
     assert "no-compiler does not run" in capsys.readouterr().err
     assert cxx_command.main(["sh", "-c", "kill -9 $$"]) == 137
+
+
+TWICE = "__global__ void k(int *a) { a[0] = 5; }\nvoid one(int *a) { k<<<1, 1>>>(a); }\n"
+# Options, and the file that they write.
+LISTS = {
+    "-M": (["-M"], None),
+    "-MM to a file": (["-MM", "-MF", "list.d"], "list.d"),
+    "-M to an output": (["-M", "-o", "list.d"], "list.d"),
+    "-MD": (["-MD", "-c", "-o", "mine.o"], "mine.d"),
+    "-MD without an output": (["-MD", "-c"], "mine.d"),
+    "-Wp": (["-Wp,-MMD,list.d", "-c", "-o", "mine.o"], "list.d"),
+    "preprocessed": (["-E"], None),
+    "assembly": (["-S", "-g", "-o", "mine.s"], "mine.s"),
+    "debug information": (["-c", "-g", "-o", "mine.o"], "mine.o"),
+}
+
+
+@pytest.mark.parametrize("how", rare_but(["-M", "-MD", "debug information"], [*LISTS]))
+def test_outputs_of_cxx_name_the_originals(how, tmp_path, monkeypatch):
+    compiler = needs.program("g++")
+    (tmp_path / "mine.cu").write_text(TWICE)
+    cflags = shlex.split(command("--cflags", "--target", "host", folder=tmp_path).stdout)
+    words, file = LISTS[how]
+    done = command("cxx", compiler, *cflags, *words, "mine.cu", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    text = (tmp_path / file).read_bytes() if file else done.stdout.encode()
+    assert str(tmp_path / "mine.cu").encode() in text
+    assert b"/copies" not in text
+    assert not [*tmp_path.glob("*.PyGPU")]
+
+
+@pytest.mark.parametrize("options", rare_but([["-g"]], [[], ["-g"], ["-g", "-O0"]]))
+def test_cxx_makes_the_same_bytes_again(options, tmp_path):
+    compiler = needs.program("g++")
+    (tmp_path / "mine.cu").write_text(TWICE)
+    words = [
+        compiler,
+        *shlex.split(command("--cflags", "--target", "host", folder=tmp_path).stdout),
+    ]
+    words += [*options, f"-ffile-prefix-map={tmp_path}=/src"]
+    made = []
+    for name in ("a.o", "b.o"):
+        command("cxx", *words, "-c", "mine.cu", "-o", name, folder=tmp_path)
+        made.append((tmp_path / name).read_bytes())
+    assert made[0] == made[1]
+    assert str(tmp_path).encode() not in made[0]
+
+
+def test_ccache_gets_the_same_command_again(tmp_path):
+    compiler = needs.program("g++")
+    (tmp_path / "mine.cu").write_text(TWICE)
+    ccache = tmp_path / "ccache"
+    ccache.write_text('#!/bin/sh\necho "$@" >> commands\nexec "$@"\n')
+    ccache.chmod(0o755)
+    cflags = shlex.split(command("--cflags", "--target", "host", folder=tmp_path).stdout)
+    for _ in range(2):
+        words = [ccache, compiler, *cflags, "-c", "mine.cu", "-o", "mine.o"]
+        assert command("cxx", *words, folder=tmp_path).returncode == 0
+    first, second = (tmp_path / "commands").read_text().splitlines()
+    assert first == second
+
+
+def test_response_files_of_cxx(tmp_path):
+    compiler = needs.program("g++")
+    (tmp_path / "mine.cu").write_text(TWICE)
+    cflags = command("--cflags", "--target", "host", folder=tmp_path).stdout
+    (tmp_path / "more words").write_text("-c mine.cu")
+    (tmp_path / "words").write_text(f"{cflags}\n'@more words' -o mine.o")
+    done = command("cxx", compiler, "@words", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "mine.o").is_file()
