@@ -173,51 +173,6 @@ def test_a_toolkit_with_folders_for_each_target(machine, target, bare, monkeypat
     assert libraries.folders("nvrtc") == []
 
 
-def reports(program, *roots):
-    """Write a program that reports the folders of a toolkit as `nvcc --dryrun` does."""
-    program.parent.mkdir(parents=True, exist_ok=True)
-    includes = " ".join(f'\\"-I{root}/include\\"' for root in roots)
-    paths = " ".join(f'\\"-L{root}/lib/stubs\\" \\"-L{root}/lib\\"' for root in roots)
-    program.write_text(
-        f'#!/bin/sh\necho "loading a module"\necho "#\\$ _SPACE_= " >&2\n'
-        f'echo "#\\$ TOP={roots[0]}/bin/.." >&2\n'
-        f'echo "#\\$ INCLUDES={includes}  " >&2\necho "#\\$ LIBRARIES=  {paths}" >&2\n'
-        'case "$*" in *--dryrun*) ;; *) exit 1;; esac\n'
-    )
-    program.chmod(0o755)
-
-
-@pytest.mark.parametrize("by_variable", [False, True])
-@pytest.mark.parametrize("kind", ["hpc_sdk", "a script of a module", "ccache", "split"])
-def test_folders_that_nvcc_reports(kind, by_variable, bare, monkeypatch):
-    library, header = "lib/libcudart_static.a", "include/cuda_runtime.h"
-    top = bare / "cuda 12"
-    roots = [made(top, header, library, "include/crt/host_config.h")]
-    place = bare / "compilers"
-    if kind == "split":  # as in the stores of Nix and Guix
-        place = made(bare / "store-nvcc", "include/crt/host_config.h")
-        roots = [
-            place,
-            made(bare / "store-headers", header),
-            made(bare / "store-libraries", library),
-        ]
-    reports(place / "bin" / ("ccache" if kind == "ccache" else "nvcc"), *roots)
-    if kind == "ccache":
-        (place / "bin" / "nvcc").symlink_to("ccache")
-    if by_variable:
-        monkeypatch.setenv("CUDA_HOME", str(place))
-    else:
-        monkeypatch.setenv("PATH", f"{place / 'bin'}:/usr/bin:/bin")
-    found = toolkits.for_build(
-        toolkits.CUDA, ["cuda_runtime.h", "crt/host_config.h"], ["libcudart_static.a"]
-    )
-    assert found.library == str(roots[-1] / library)
-    assert set(map(str, (root / "include" for root in roots if (root / "include").is_dir()))) <= {
-        *found.include_dirs
-    }
-    assert toolkits.program(toolkits.CUDA) == str(place / "bin" / "nvcc")
-
-
 def test_wheels_of_nvidia_come_last(bare, monkeypatch):
     monkeypatch.setattr("sys.path", ["", str(bare)])
     monkeypatch.setattr(toolkits.CUDA, "usual", (str(made(bare / "usual", "lib/some.so")),))

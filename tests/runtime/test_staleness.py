@@ -11,22 +11,18 @@ import pytest
 import PyGPU
 from PyGPU._runtime import PACKAGE, core
 
-NOW = 2e9
+NOW = 4e9  # after the times of all other files
 
 
 @pytest.fixture
 def checkout(tmp_path):
     """A folder as a clone of the repository, with the compiled modules of this installation."""
-    ignored = shutil.ignore_patterns("__pycache__", "include")
-    shutil.copytree(PACKAGE, tmp_path / "PyGPU", ignore=ignored)
+    shutil.copytree(PACKAGE, tmp_path / "PyGPU", ignore=shutil.ignore_patterns("include"))
     (tmp_path / "include").symlink_to(PyGPU.get_include())
     (tmp_path / "src" / "python" / "array").mkdir(parents=True)
     (tmp_path / "src" / "python" / "array" / "a.cpp").touch()
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "index").touch()
-    for path in tmp_path.rglob("*"):
-        if not path.is_symlink():
-            os.utime(path, (NOW - 100, NOW - 100))
     os.utime(tmp_path / "PyGPU" / Path(core.__file__).name, (NOW, NOW))
     return tmp_path
 
@@ -54,11 +50,13 @@ def test_sources_of_another_commit(checkout):
 
 
 @pytest.mark.campaign
-def test_a_removed_file_and_a_folder_without_git(checkout):
-    shutil.rmtree(checkout / ".git")  # a source archive, or a work tree
+def test_a_removed_file_in_a_work_tree(checkout):
+    (checkout / ".git").rename(checkout / "git folder")
+    (checkout / ".git").write_text(f"gitdir: {checkout}/git folder\n")
+    os.utime(checkout / "git folder" / "index", (NOW + 1, NOW + 1))
     assert messages(checkout) == ""
     (checkout / "src" / "python" / "array" / "a.cpp").unlink()
     os.utime(checkout / "src" / "python" / "array", (NOW + 1, NOW + 1))
     assert "older than its sources" in messages(checkout)
-    shutil.rmtree(checkout / "src")  # a wheel
+    (checkout / ".git").unlink()  # a source archive
     assert messages(checkout) == ""

@@ -3,6 +3,8 @@
 #include <ftw.h>
 #include <sys/stat.h>
 
+#include <fstream>
+
 #include "python/binders.h"
 
 namespace PyGPU::python {
@@ -26,8 +28,11 @@ void warn_if_stale() {
   const std::string module = found.dli_fname;
   const std::string root = module.substr(0, module.rfind('/') + 1) + "..";
   // git writes its index at each pull and checkout, so a newer build needs no search.
-  if (!stat((root + "/.git/index").c_str(), &file) && !is_newer("", &file, 0, nullptr)) return;
-  if (nftw((root + "/src/python").c_str(), is_newer, 16, FTW_PHYS) != 1) return;  // -1: no sources
+  std::string git = root + "/.git", line;
+  std::ifstream link(git);  // of a work tree: a file with the path of the folder
+  if (std::getline(link, line) && line.rfind("gitdir: ", 0) == 0) git = line.substr(8);
+  if (stat((git + "/index").c_str(), &file) || !is_newer("", &file, 0, nullptr)) return;
+  if (nftw((root + "/src/python").c_str(), is_newer, 16, FTW_PHYS) != 1) return;
   const std::string text = module +
                            " is older than its sources, so it may not fit the Python "
                            "files: build PyGPU again with 'pip install -e .'";
