@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from PyGPU._runtime import core, integer, require_array
+from PyGPU._runtime import core, errors, integer, require_array, state, streams
 
 if TYPE_CHECKING:
     from PyGPU._types import DType, DTypeLike, Int, SeedGetter, Shape, StreamLike
@@ -67,6 +70,38 @@ class Fill(NamedTuple):
         return f"{self.distribution}_{self.code}"
 
 
+class Order:
+    """Order of the uses of a generator's state: one thread and one stream after the other.
+
+    A pickle or deep copy of a generator has a state, and thus an order, of its own.
+    """
+
+    def __init__(self) -> None:
+        # Reentrant: a finalizer or a signal handler may draw numbers inside a turn.
+        self._lock = threading.RLock()
+        self._last_use: core.cudaEvent_t | None = None  # on the last stream; None: the null stream
+
+    def __reduce__(self) -> tuple[type[Order], tuple[()]]:
+        return type(self), ()
+
+    @contextmanager
+    def turn(self, stream: StreamLike = None) -> Iterator[None]:
+        """Hold the state, and make `stream` wait for the work that used it before.
+
+        A captured stream does not wait for work outside of its graph.
+        """
+        state.current_device()  # raises in a forked child, where the lock may be held for ever
+        with self._lock:
+            is_null = stream is None and self._last_use is None
+            if is_null or core._is_captured(stream):
+                yield
+                return
+            last_use = self._last_use or streams.record_event(None)
+            errors.check(core.cudaStreamWaitEvent(stream, last_use), "cudaStreamWaitEvent")
+            yield
+            self._last_use = None if stream is None else streams.record_event(stream)
+
+
 class Generator:
     """Base class of random number generators.
 
@@ -87,6 +122,9 @@ class Generator:
     has_box_muller = True
     _uniform_dtypes: tuple[str, ...] = ("f4", "f8", "i4", "u4")
     _normal_dtypes: tuple[str, ...] = _FLOATS
+
+    def __init__(self) -> None:
+        self._order = Order()
 
     def fill_uniform(self, data: core.GPUArray, stream: StreamLike = None) -> None:
         """Fill an array with uniform numbers in (0, 1], or with random integers.

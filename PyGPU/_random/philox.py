@@ -168,14 +168,19 @@ def text(distribution: str, code: str, is_serial: bool = False) -> str:
     return "".join((["#include <cuda_fp16.h>\n"] if code == "f2" else []) + parts)
 
 
+def _numbers_per_counter(distribution: str, code: str) -> int:
+    return 1 if distribution.startswith("poisson") else _KINDS[distribution, code][1]
+
+
 @functools.cache
 def _kernel(distribution: str, code: str) -> tuple[Program, int, int, int]:
     """Return (program, numbers per counter, threads per block, numbers per block)."""
+    per = _numbers_per_counter(distribution, code)
     if distribution.startswith("poisson"):
         extra = "d" if distribution == "poisson" else ""
         program = Program(text(distribution, code), fill="PqQIIQ" + extra)
-        return program, 1, _BLOCK, _BLOCK
-    per, extra = _KINDS[distribution, code][1], _EXTRA.get(distribution, {}).get(code, ("", ""))[1]
+        return program, per, _BLOCK, _BLOCK
+    extra = _EXTRA.get(distribution, {}).get(code, ("", ""))[1]
     program = Program(
         text(distribution, code, _IS_SERIAL),
         *(("-O3",) if _IS_SERIAL else ()),
@@ -183,6 +188,12 @@ def _kernel(distribution: str, code: str) -> tuple[Program, int, int, int]:
     )
     threads, counters = (1, _HOST_COUNTERS) if _IS_SERIAL else (_BLOCK, _BLOCK * _COUNTERS)
     return program, per, threads, per * counters
+
+
+def word_after(distribution: str, code: str, word: int, size: int) -> int:
+    """Return the word after the last one that `fill` uses for `size` numbers."""
+    per = _numbers_per_counter(distribution, code)
+    return -(-(-(-word * per // 4) + size) * 4 // per)
 
 
 def fill(
@@ -194,7 +205,7 @@ def fill(
     sequence: int,
     parameters: tuple[float, ...] = (),
     stream: StreamLike = None,
-) -> int:
+) -> None:
     """Fill a contiguous array from a position in the sequence of 32-bit words.
 
     Parameters
@@ -217,15 +228,10 @@ def fill(
         Parameters of the distribution.
     stream : Stream, optional
         The null stream by default.
-
-    Returns
-    -------
-    int
-        Word after the last one used.
     """
     size = data.size
     if size == 0:
-        return word
+        return
     program, per, threads, in_block = _kernel(distribution, code)
     number = -(-word * per // 4)
     first, shift = divmod(number, per)
@@ -237,4 +243,3 @@ def fill(
         *(data, size, first % 2**64, shift, sequence % 2**32, key),
         *parameters,
     )
-    return -(-(number + size) * 4 // per)

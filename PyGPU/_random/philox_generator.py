@@ -52,6 +52,7 @@ class Philox4x32RandomNumberGenerator(Generator):
     def __init__(
         self, seed_getter: SeedGetter | None = None, offset: int = 0, *, seed: Int | None = None
     ) -> None:
+        super().__init__()
         if seed is not None:
             if seed_getter is not None:
                 raise TypeError("seed: expected either seed or seed_getter, got both")
@@ -65,9 +66,11 @@ class Philox4x32RandomNumberGenerator(Generator):
         self._sequence = 0
 
     def _launch(self, fill: Fill) -> None:
-        position = (self._key, self._word, self._sequence)
-        target = fill.distribution, fill.code, fill.data
-        self._word = philox.fill(*target, *position, fill.parameters, fill.stream)
+        kind = fill.distribution, fill.code
+        with self._order.turn():  # reserves words; the numbers do not depend on the stream
+            word, sequence = self._word, self._sequence
+            self._word = philox.word_after(*kind, word, fill.data.size)
+        philox.fill(*kind, fill.data, self._key, word, sequence, fill.parameters, fill.stream)
 
     def call_skip_ahead(self, i: Int, stream: StreamLike = None) -> None:
         """Skip words of the sequence.
@@ -79,7 +82,7 @@ class Philox4x32RandomNumberGenerator(Generator):
         stream : Stream, optional
             Ignored.
         """
-        self._word += count_of("i", i)
+        self._skip(count_of("i", i), 0)
 
     def call_skip_ahead_array(self, i: core.GPUArray, stream: StreamLike = None) -> None:
         """Skip words of the sequence; their number is in device memory.
@@ -91,7 +94,7 @@ class Philox4x32RandomNumberGenerator(Generator):
         stream : Stream, optional
             Ignored.
         """
-        self._word += self._read(i)
+        self._skip(self._read(i), 0)
 
     def call_skip_ahead_sequence(self, i: Int, stream: StreamLike = None) -> None:
         """Go to the same position of a later sequence; there are 2**32 sequences.
@@ -103,7 +106,7 @@ class Philox4x32RandomNumberGenerator(Generator):
         stream : Stream, optional
             Ignored.
         """
-        self._sequence += count_of("i", i)
+        self._skip(0, count_of("i", i))
 
     def call_skip_ahead_sequence_array(self, i: core.GPUArray, stream: StreamLike = None) -> None:
         """Go to the same position of a later sequence; the distance is in device memory.
@@ -115,7 +118,12 @@ class Philox4x32RandomNumberGenerator(Generator):
         stream : Stream, optional
             Ignored.
         """
-        self._sequence += self._read(i)
+        self._skip(0, self._read(i))
+
+    def _skip(self, words: int, sequences: int) -> None:
+        with self._order.turn():
+            self._word += words
+            self._sequence += sequences
 
     @staticmethod
     def _read(i: core.GPUArray) -> int:

@@ -166,6 +166,7 @@ class States(Generator):
     _skips: tuple[str, ...] = SKIPS[:2]
 
     def __init__(self, seed_getter: SeedGetter, offset: int) -> None:
+        super().__init__()
         offset = count_of("offset", offset)
         self.backend, self.module, self.generators = _compiled(self._name, self._skips)
         device = Device(_driver_state.current_device())
@@ -193,13 +194,14 @@ class States(Generator):
 
     def _call(self, name: str, stream: StreamLike, *arguments: Any) -> None:
         count = self.block_count * self.generators_per_block
-        self.generators[name].prepared_async_call(
-            (self.block_count, 1),
-            (self.generators_per_block, 1, 1),
-            stream,
-            *(self.state, count),
-            *arguments,
-        )
+        with self._order.turn(stream):
+            self.generators[name].prepared_async_call(
+                (self.block_count, 1),
+                (self.generators_per_block, 1, 1),
+                stream,
+                *(self.state, count),
+                *arguments,
+            )
 
     def _launch(self, fill: Fill) -> None:
         self._call(fill.kernel, fill.stream, fill.data, fill.data.size, *fill.parameters)

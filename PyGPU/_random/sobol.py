@@ -174,6 +174,7 @@ class Sequence(Generator):
     def __init__(
         self, vectors: core.GPUArray, constants: core.GPUArray | SeedGetter | None, offset: int
     ) -> None:
+        super().__init__()
         bits, offset = self.generator_bits, count_of("offset", offset)
         word = np.dtype(f"u{bits // 8}")
         count = vectors.shape[0] if isinstance(vectors, core.GPUArray) and vectors.ndim else 1
@@ -209,7 +210,7 @@ class Sequence(Generator):
         """
         number = count_of("i", i) % (1 << self.generator_bits)
         if number:
-            self._call("skip", self._count, stream, self._positions, self._count, 0, number)
+            self._skip(stream, 0, number)
 
     def call_skip_ahead_array(self, i: core.GPUArray, stream: StreamLike = None) -> None:
         """Skip a different amount of numbers in each sequence.
@@ -227,7 +228,11 @@ class Sequence(Generator):
             If the array has another dtype or shape.
         """
         each = vector("i", i, self._positions.dtype, (self._count,))
-        self._call("skip", self._count, stream, self._positions, self._count, each, 0)
+        self._skip(stream, each, 0)
+
+    def _skip(self, stream: StreamLike, each: core.GPUArray | int, number: int) -> None:
+        with self._order.turn(stream):
+            self._call("skip", self._count, stream, self._positions, self._count, each, number)
 
     def _call(self, name: str, threads: int, stream: StreamLike, *arguments: Any) -> None:
         blocks = -(-threads // _BLOCK)
@@ -238,12 +243,13 @@ class Sequence(Generator):
         points = -(-size // self._count)
         wanted = min(points, max(1, self._threads // self._count))
         slots = wanted.bit_length() - 1
-        self._call(
-            fill.kernel,
-            min(self._count << slots, size),
-            fill.stream,
-            *(self._positions, self._vectors, self._constants, self._count, slots),
-            *(fill.data, size),
-            *fill.parameters,
-        )
-        self._call("advance", self._count, fill.stream, self._positions, self._count, size)
+        with self._order.turn(fill.stream):
+            self._call(
+                fill.kernel,
+                min(self._count << slots, size),
+                fill.stream,
+                *(self._positions, self._vectors, self._constants, self._count, slots),
+                *(fill.data, size),
+                *fill.parameters,
+            )
+            self._call("advance", self._count, fill.stream, self._positions, self._count, size)
