@@ -36,6 +36,8 @@ The installation and the running program search for CUDA and ROCm in this order:
 
 Libraries are in `lib64`, `lib` or `targets/x86_64-linux/lib` of a toolkit, on ARM servers in
 `targets/sbsa-linux/lib`; headers are in `include` or `targets/.../include`.
+Where `nvcc` is a script or a link, as in NVIDIA's HPC SDK, modules, ccache, Nix and Guix, the
+folders are those that `nvcc --dryrun` prints.
 
 A variable that names a folder without what is needed there is an error, which names the variable
 and the missing file: of the installation, and of the first compilation that needs the file. This
