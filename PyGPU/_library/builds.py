@@ -103,22 +103,22 @@ class _Build:
         self.parsed = _options.parse(words)
         folders = [*self.parsed.include_dirs, *includes.variable_folders(HEADER_VARIABLES)]
         self.folders = [*request.include_dirs, *map(os.path.abspath, folders)]
-        self.variables = {
-            name: os.environ[name] for name in os.environ if re.fullmatch(_READ, name)
-        }
-        others = re.findall(r'-I *"?([^ "]+)', " ".join(self.variables.values()))
-        others += includes.variable_folders(["C_INCLUDE_PATH"])
-        self.found = includes.scan_all(
-            self.sources, [*self.folders, *others], self.parsed.pre_includes, self.parsed.macros
-        )
         self.words = [
             *toolchain.compiling("", request.architectures, request.options),
             *toolchain.linking(request.architectures),
             *toolchain.linked(request.options, request.libraries),
             *toolchain.libraries(),
         ]
-        given = [*request.options, *self.words, *self.variables.values()]
-        self.named, self.named_folders = _named(given)
+        self.variables = {
+            name: os.environ[name] for name in os.environ if re.fullmatch(_READ, name)
+        }
+        values = [one for value in self.variables.values() for one in (value, *value.split())]
+        self.named, self.named_folders = _named([*request.options, *self.words, *values])
+        # All named folders, because some may have headers (-iquote, C_INCLUDE_PATH).
+        searched = [*self.folders, *self.named_folders]
+        self.found = includes.scan_all(
+            self.sources, searched, self.parsed.pre_includes, self.parsed.macros
+        )
 
     def key(self) -> str:
         request, toolchain = self.request, self.request.toolchain

@@ -118,6 +118,18 @@ def test_variables_with_folders_of_headers(variable, suffix, place, monkeypatch)
     assert loaded(text, suffix).value() == 3
 
 
+@pytest.mark.parametrize("option", rare_but(["-I"], ["-I", "-iquote", "-isystem", "-idirafter"]))
+def test_a_header_in_an_earlier_folder_appears(option, place):
+    (place / "none").mkdir()
+    text = USES_HEADER.replace("<number_of_mine.h>", '"number_of_mine.h"')
+    how = {"options": [option, "none", option, "two"]}
+    assert loaded(text, **how).value() == 2
+    (place / "none" / "number_of_mine.h").write_text("#define NUMBER 3\n")
+    assert loaded(text, **how).value() == 3
+    (place / "none" / "number_of_mine.h").write_text("#define NUMBER 4\n")
+    assert loaded(text, **how).value() == 4
+
+
 def test_variables_of_the_linker(place, monkeypatch):
     for number, folder in ((1, "one"), (2, "two")):
         make_library(number, folder)
