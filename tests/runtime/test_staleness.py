@@ -1,4 +1,4 @@
-"""The import warns if the compiled module is older than the sources beside it."""
+"""The import warns if the compiled module is older than the sources in its checkout."""
 
 import os
 import shutil
