@@ -207,7 +207,7 @@ def test_two_builds_are_the_same_bytes(place):
 
 
 def test_the_cache_cannot_be_written(place, monkeypatch):
-    """As on a full disk."""
+    """A full disk has this effect."""
     from PyGPU._compile import files
 
     def full(path, data, mode=0o644):
