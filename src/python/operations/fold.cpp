@@ -33,7 +33,7 @@ struct FoldKernels {
 constexpr Index max_columns = 2048;  // columns of blocks with a counter
 constexpr Index max_parts = 16;      // parts per thread: more take longer than a second launch
 
-FoldKernels& kernels_for(const FoldKey& fold_key, int device, const FoldRequest& request) {
+FoldKernels& kernels_for(const FoldKey& fold_key, int device) {
   static auto& cache = *new Specializations<FoldKernels>;
   SpecializationKey key;
   const int arrays = fold_key.inputs + fold_key.tables;
@@ -132,7 +132,7 @@ void fold_linear(FoldKey fold_key, const void* const* addresses, Index n, const 
     fold_key.vector_width = head < 0 ? 1 : int(width);
     head = std::min(std::max<Index>(head, 0), n);
   }
-  FoldKernels& kernels = kernels_for(fold_key, result.device(), request);
+  FoldKernels& kernels = kernels_for(fold_key, result.device());
   const LinearReduction linear(properties, kernels.part_bytes, kernels.registers,
                                reduction_tuning::linear_unroll);
   const auto launch = linear.over((n - head) / fold_key.vector_width);
@@ -176,7 +176,7 @@ void fold_axes(FoldKey fold_key, AxisReduction plan, const Array& array, const A
   fold_key.by_output = plan.by_output;
   fold_key.outputs = launch.outputs;
   fold_key.index64 = plan.index64(properties);
-  FoldKernels& kernels = kernels_for(fold_key, result.device(), request);
+  FoldKernels& kernels = kernels_for(fold_key, result.device());
   // struct { outputs, length, share; kept[], their strides; folded[], their strides; } of 64 bits.
   Index loop[3 + 4 * LoopAxes<1>::most];
   int numbers = 0;
