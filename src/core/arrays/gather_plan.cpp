@@ -1,6 +1,7 @@
 // Plans of gathers and scatters. See gather_plan.h.
 #include "PyGPU/arrays/gather_plan.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <numeric>

@@ -1,6 +1,7 @@
 // Plans of elementwise kernels. See loop.h.
 #include "PyGPU/arrays/loop.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace PyGPU {

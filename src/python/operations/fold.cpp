@@ -1,6 +1,7 @@
 // Kernels and launches of reductions. See fold.h.
 #include "python/operations/fold.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "python/launch/enqueue.h"

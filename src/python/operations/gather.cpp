@@ -2,6 +2,8 @@
 // a[indices] and a[indices] = value.
 #include "python/operations/gather.h"
 
+#include <algorithm>
+
 #include "PyGPU/arrays/gather_plan.h"
 #include "PyGPU/arrays/loop.h"
 #include "python/binders.h"

@@ -1,6 +1,8 @@
 // Kernels and launches of operations on arrays. See map.h.
 #include "python/operations/map.h"
 
+#include <algorithm>
+
 #include "python/binding/errors.h"
 #include "python/launch/enqueue.h"
 #include "python/launch/specializations.h"

@@ -2,6 +2,8 @@
 // A single value for all items is assigned by an elementwise kernel.
 #include "python/operations/masks.h"
 
+#include <algorithm>
+
 #include "python/launch/enqueue.h"
 #include "python/launch/specializations.h"
 #include "python/operations/elementwise.h"

@@ -1,6 +1,7 @@
 // Operands of elementwise operations, and the dtypes that they promote to. See map.h.
 #include "python/operations/operands.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "python/binding/errors.h"

@@ -1,6 +1,7 @@
 // Operators of GPUArray. See operators.h.
 #include "python/operations/operators.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "python/binding/errors.h"

@@ -1,5 +1,7 @@
 // Reductions as Python calls them: sum, prod, mean, min, max, any, all and dot, of all elements or
 // along axes.
+#include <algorithm>
+
 #include "python/binders.h"
 #include "python/binding/errors.h"
 #include "python/binding/fast_functions.h"
