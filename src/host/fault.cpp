@@ -36,6 +36,7 @@ constexpr int caught_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 // the handlers before them, which are the machine's.
 struct sigaction first_handlers[NSIG], later_handlers[NSIG];
 bool is_replaced[NSIG];  // a handler in `later_handlers` is replaced now
+bool any_is_replaced = false;
 std::mutex handlers_lock;
 bool was_launched = false;
 int launches = 0;  // number of running launches
@@ -114,6 +115,7 @@ void replace_handler(int number) {
   const bool is_first = !was_launched || before.sa_handler == SIG_DFL;
   (is_first ? first_handlers : later_handlers)[number] = before;
   is_replaced[number] = !is_first;
+  any_is_replaced |= !is_first;
 }
 
 void replace_handlers() {
@@ -178,7 +180,8 @@ void hold_handlers() {
 
 void release_handlers() {
   const std::lock_guard<std::mutex> hold(handlers_lock);
-  if (--launches != 0) return;
+  if (--launches != 0 || !any_is_replaced) return;
+  any_is_replaced = false;
   struct sigaction now;
   for (int number = 1; number < NSIG; ++number) {
     if (!is_replaced[number]) continue;
