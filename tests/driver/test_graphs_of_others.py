@@ -213,6 +213,21 @@ def test_what_is_made_does_not_spoil_anothers_capture(foreign_capture):
     assert (a.get() == 2).all()
 
 
+def test_a_new_thread_does_not_spoil_anothers_capture():
+    """Its first call is one of the driver, which needs a context."""
+    a = gpuarray.zeros((20, 30), np.float32)
+    capture = _foreign(drv.Stream(1))
+    for call in (
+        lambda: drv.mem_get_address_range(a.gpudata),
+        lambda: drv.memset_d2d32_async(a.gpudata, a.strides[0], 7, 10, 20, drv.Stream(1)),
+        lambda: add_to(a.ravel(), 1, drv.Stream(1)),
+        lambda: SourceModule(ADD).get_function("add"),
+    ):
+        capture.begin()
+        in_thread(call)
+        assert capture.end() == 0
+
+
 def test_interfaces_do_not_spoil_anothers_capture(foreign_capture):
     a = gpuarray.to_gpu(X)
     busy = drv.Stream(1)

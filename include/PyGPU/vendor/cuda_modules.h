@@ -30,13 +30,22 @@ cudaError_t driver_function(Function& function, const char* name, [[maybe_unused
   return cudaSuccess;
 }
 
+// Give this thread its device's context, also while a stream is captured.
+inline cudaError_t enter_context() {
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  if (const cudaError_t error = cudaThreadExchangeStreamCaptureMode(&mode)) return error;
+  const cudaError_t error = cudaFree(nullptr);
+  (void)cudaThreadExchangeStreamCaptureMode(&mode);
+  return error;
+}
+
 // Make a driver call. A thread gets its device's context by its first runtime call that needs one,
 // so a call without a context is repeated after such a call. Errors that both the driver and the
 // runtime have share their numbers.
 template <class Call>
 cudaError_t in_context(Call call) {
   CUresult outcome = call();
-  if (outcome == CUDA_ERROR_INVALID_CONTEXT && cudaFree(nullptr) == cudaSuccess) outcome = call();
+  if (outcome == CUDA_ERROR_INVALID_CONTEXT && enter_context() == cudaSuccess) outcome = call();
   return static_cast<cudaError_t>(outcome);
 }
 
@@ -80,7 +89,7 @@ inline cudaError_t address_range(void** base, std::size_t* nbytes, void* address
 
 // Return the current device's primary context; creates it if necessary.
 inline cudaError_t context_handle(void** handle) {
-  if (const cudaError_t error = cudaFree(nullptr)) return error;
+  if (const cudaError_t error = enter_context()) return error;
   PYGPU_DRIVER_CALL(11020, cuCtxGetCurrent, reinterpret_cast<CUcontext*>(handle));
 }
 
