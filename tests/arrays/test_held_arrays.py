@@ -4,6 +4,8 @@ import pytest
 from cases import in_turn
 
 BEGIN = """
+import threading
+
 import numpy as np
 import pytest
 import PyGPU.autoinit
@@ -40,6 +42,12 @@ def free():
     a.gpudata.free()
 
 
+def free_in_a_thread():
+    thread = threading.Thread(target=free)
+    thread.start()
+    thread.join()
+
+
 def replace():
     # The old memory is free now, and the allocation after it may get its place.
     global junk, new
@@ -72,10 +80,11 @@ def test_memory_that_is_replaced(python, name, expected):
     python(f"{BEGIN}\n{text}assert changes and (found == {expected}).all(), found")
 
 
-def test_memory_that_is_freed(python):
+@pytest.mark.parametrize("free", ["free", "free_in_a_thread"])
+def test_memory_that_is_freed(python, free):
     # A kernel that is made for one case serves the next: each case needs its own.
     cases = {
-        name: f"change_once({hook!r}, free)\n"
+        name: f"change_once({hook!r}, {free})\n"
         f"with pytest.raises(errors.Error, match='freed'):\n    {operation}\nassert changes"
         for name, (hook, operation) in OPERATIONS.items()
     }

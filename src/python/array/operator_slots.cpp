@@ -82,7 +82,6 @@ void map_arrays(const std::string& name, const py::tuple& operands, const py::tu
     map.result[i] = gpuarray_in(py::object(results[i]).ptr());
     if (!map.result[i])
       throw py::type_error("out: expected a GPUArray, got " + repr_of(results[i]));
-    map.result[i]->core.require_alive();
   }
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const py::object operand = operands[i];

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "python/launch/enqueue.h"
+#include "python/launch/launch.h"
 #include "python/launch/specializations.h"
 #include "python/operations/elementwise.h"
 #include "python/operations/shared_parts.h"
@@ -79,13 +79,13 @@ constexpr std::size_t max_cached_parts_bytes =
 // Call `work` with the addresses of a buffer for parts and of the counters. With counters, the last
 // block to finish folds the parts of all blocks; if their address is null, a second launch does.
 template <class Work>
-void with_parts(FoldKernels& kernels, std::size_t nbytes, bool may_count,
-                const FoldRequest& request, StreamOrder& order, Work work) {
+void with_parts(Launch& launch, FoldKernels& kernels, std::size_t nbytes, bool may_count,
+                const FoldRequest& request, Work work) {
   const auto with_scratch = [&](void* counters) {  // bytes without a dtype
     const GPUArray parts =
         scratch_array(Layout({Index(nbytes)}, 1), py::none(), request.stream, request.allocator);
-    uses(order, parts);
-    order.run([&] { work(parts.core.address(), counters); });
+    launch.writes(parts);
+    launch.run([&] { work(parts.core.address(), counters); });
   };
   // The shared memory may be in use: by another thread, or by this one, if Python code that it
   // called started a launch.
@@ -96,7 +96,7 @@ void with_parts(FoldKernels& kernels, std::size_t nbytes, bool may_count,
     if (nbytes > max_cached_parts_bytes)
       with_scratch(counters);
     else
-      order.run([&] { work(kernels.shared.parts(nbytes), counters); });
+      launch.run([&] { work(kernels.shared.parts(nbytes), counters); });
   } catch (...) {
     kernels.busy.clear();
     throw;
@@ -106,8 +106,8 @@ void with_parts(FoldKernels& kernels, std::size_t nbytes, bool may_count,
 
 }  // namespace
 
-void fold_linear(FoldKey fold_key, const void* const* addresses, Index n, const Array& result,
-                 const FoldRequest& request, StreamOrder& order) {
+void fold_linear(Launch& launch, FoldKey fold_key, const void* const* addresses, Index n,
+                 const Array& result, const FoldRequest& request) {
   const int arrays = fold_key.inputs + fold_key.tables;
   require_aligned(result, fold_key.compute);
   const DeviceProperties properties = properties_of(result.device());
@@ -136,33 +136,33 @@ void fold_linear(FoldKey fold_key, const void* const* addresses, Index n, const 
   FoldKernels& kernels = kernels_for(fold_key, result.device());
   const LinearReduction linear(properties, kernels.part_bytes, kernels.registers,
                                reduction_tuning::linear_unroll);
-  const auto launch = linear.over((n - head) / fold_key.vector_width);
+  const auto grid = linear.over((n - head) / fold_key.vector_width);
   const auto first = [&](const void* parts, const void* done) {
     KernelArguments arguments;
     for (int i = 0; i < arrays; ++i) arguments.add(addresses[i]);
-    arguments.add(n, head, launch.chunk, parts, result.address(), n - request.degrees, done);
-    enqueue(kernels.first, launch.blocks, linear.threads(), arguments, request.stream);
+    arguments.add(n, head, grid.chunk, parts, result.address(), n - request.degrees, done);
+    enqueue(kernels.first, grid.blocks, linear.threads(), arguments, request.stream);
   };
-  if (launch.blocks == 1) return order.run([&] { first(nullptr, nullptr); });
+  if (grid.blocks == 1) return launch.run([&] { first(nullptr, nullptr); });
   // Count only if all blocks run at once. Otherwise counting delays the start of the next blocks.
-  const bool may_count = launch.blocks <= linear.resident_blocks();
-  with_parts(kernels, std::size_t(launch.blocks) * kernels.part_bytes, may_count, request, order,
+  const bool may_count = grid.blocks <= linear.resident_blocks();
+  with_parts(launch, kernels, std::size_t(grid.blocks) * kernels.part_bytes, may_count, request,
              [&](void* parts, void* done) {
                first(parts, done);
                if (!done)
-                 fold_last(kernels, parts, launch.blocks, 1, result, n - request.degrees,
+                 fold_last(kernels, parts, grid.blocks, 1, result, n - request.degrees,
                            request.stream);
              });
 }
 
-void fold_axes(FoldKey fold_key, AxisReduction plan, const Array& array, const Array& result,
-               const FoldRequest& request, StreamOrder& order) {
+void fold_axes(Launch& launch, FoldKey fold_key, AxisReduction plan, const Array& array,
+               const Array& result, const FoldRequest& request) {
   const Index outputs = plan.outputs.size(), count = plan.folded.size();
   const auto itemsize = array.layout().itemsize();
   const void* const address = static_cast<char*>(array.address()) + plan.offset;
   const bool contiguous = plan.folded.ndim == 1 && plan.folded.strides[0][0] == Index(itemsize);
   if (outputs == 1 && (contiguous || count < 2))
-    return fold_linear(fold_key, &address, count, result, request, order);
+    return fold_linear(launch, fold_key, &address, count, result, request);
   require_aligned(result, fold_key.compute);
   if (plan.by_output && number_of(result.address()) % 16)
     plan.vector_width = 1;                              // results are written in vectors too
@@ -170,12 +170,12 @@ void fold_axes(FoldKey fold_key, AxisReduction plan, const Array& array, const A
     plan.vector_width = std::min(plan.vector_width, 4);
   const DeviceProperties properties = properties_of(result.device());
   const LoopAxes<1> kept = plan.kept_vectors(), folded = plan.folded_vectors();
-  const auto launch = plan.launch(properties);
+  const auto grid = plan.launch(properties);
   fold_key.vector_width = plan.vector_width;
   fold_key.output_axes = kept.ndim;
   fold_key.reduced_axes = folded.ndim;
   fold_key.by_output = plan.by_output;
-  fold_key.outputs = launch.outputs;
+  fold_key.outputs = grid.outputs;
   fold_key.index64 = plan.index64(properties);
   FoldKernels& kernels = kernels_for(fold_key, result.device());
   // struct { outputs, length, share; kept[], their strides; folded[], their strides; } of 64 bits.
@@ -184,27 +184,27 @@ void fold_axes(FoldKey fold_key, AxisReduction plan, const Array& array, const A
   const auto put = [&](const Index* values, int some) {
     for (int i = 0; i < some; ++i) loop[numbers++] = values[i];
   };
-  const Index head[] = {kept.size(), folded.size(), launch.share};
+  const Index head[] = {kept.size(), folded.size(), grid.share};
   put(head, 3);
   for (const LoopAxes<1>* axes : {&kept, &folded}) {
     put(axes->shape, axes->ndim);
     put(axes->strides[0], axes->ndim);
   }
-  const Index rows = launch.grid.y;
+  const Index rows = grid.grid.y;
   const auto first = [&](const void* parts, const void* done) {
     KernelArguments arguments;
     arguments.add_address_of(loop);
     arguments.add(address, parts, result.address(), count - request.degrees, done);
-    enqueue(kernels.first, launch.grid, launch.block, arguments, request.stream);
+    enqueue(kernels.first, grid.grid, grid.block, arguments, request.stream);
   };
-  if (rows == 1) return order.run([&] { first(nullptr, nullptr); });
+  if (rows == 1) return launch.run([&] { first(nullptr, nullptr); });
   // The last block of a column folds the column's parts alone, so there must be few.
-  const Index lanes = plan.by_output ? launch.block.y : launch.block.x;
-  const Index totals = plan.by_output ? plan.vector_width : launch.outputs;
+  const Index lanes = plan.by_output ? grid.block.y : grid.block.x;
+  const Index totals = plan.by_output ? plan.vector_width : grid.outputs;
   const bool may_count =
-      rows * totals <= max_parts * lanes && Index(launch.grid.x) <= kernels.counters &&
-      launch.grid.x * rows <= blocks_at_once(properties, launch.block, kernels.registers);
-  with_parts(kernels, std::size_t(rows * outputs) * kernels.part_bytes, may_count, request, order,
+      rows * totals <= max_parts * lanes && Index(grid.grid.x) <= kernels.counters &&
+      grid.grid.x * rows <= blocks_at_once(properties, grid.block, kernels.registers);
+  with_parts(launch, kernels, std::size_t(rows * outputs) * kernels.part_bytes, may_count, request,
              [&](void* parts, void* done) {
                first(parts, done);
                if (!done)

@@ -3,7 +3,7 @@
 
 #include "PyGPU/arrays/reduction_plan.h"
 #include "PyGPU/runtime/dtypes.h"
-#include "python/value/gpuarray.h"
+#include "python/launch/launch.h"
 
 namespace PyGPU::python {
 
@@ -63,12 +63,12 @@ struct FoldRequest {
 };
 
 // Reduce all elements of operands that are contiguous in the same order, or the table elements that
-// they index. `order` already includes the memory of operands and result.
-void fold_linear(FoldKey fold_key, const void* const* addresses, Index n, const Array& result,
-                 const FoldRequest& request, StreamOrder& order);
+// they index. `launch` already has operands and result.
+void fold_linear(Launch& launch, FoldKey fold_key, const void* const* addresses, Index n,
+                 const Array& result, const FoldRequest& request);
 // Reduce some axes of an array of any strides. The results are in the order of the kept axes'
 // strides.
-void fold_axes(FoldKey fold_key, AxisReduction plan, const Array& array, const Array& result,
-               const FoldRequest& request, StreamOrder& order);
+void fold_axes(Launch& launch, FoldKey fold_key, AxisReduction plan, const Array& array,
+               const Array& result, const FoldRequest& request);
 
 }  // namespace PyGPU::python

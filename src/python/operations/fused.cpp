@@ -124,7 +124,6 @@ py::object new_result(const Fused& fused, const Map& map, std::size_t number,
 void set_result(const py::handle& given, Map& map, std::size_t number) {
   map.result[number] = gpuarray_in(given.ptr());
   if (!map.result[number]) throw py::type_error("out: expected a GPUArray, got " + repr_of(given));
-  map.result[number]->core.require_alive();
 }
 
 PyObject* run_fused(PyObject*, PyObject* const* arguments, Py_ssize_t count) {

@@ -8,7 +8,7 @@
 #include "PyGPU/arrays/loop.h"
 #include "python/binders.h"
 #include "python/binding/fast_functions.h"
-#include "python/launch/enqueue.h"
+#include "python/launch/launch.h"
 #include "python/launch/specializations.h"
 #include "python/operations/dtype_codes.h"
 #include "python/operations/masks.h"
@@ -67,12 +67,12 @@ Report::Kind report_of(Mode mode) {
   return mode == Mode::report ? Report::Kind::errors_only : Report::Kind::always;
 }
 
-void launch(const Gather& gather, GatherPlan& plan, Mode mode, int device, const StreamRef& stream,
-            StreamOrder& order, const Report* report = nullptr) {
+void run(Launch& launch, const Gather& gather, GatherPlan& plan, Mode mode,
+         const Report* report = nullptr) {
   const bool by_block = mode == Mode::poll_block;
   const int words = by_block || plan.size < gather_tuning::many ? 1 : gather_tuning::words;
   const unsigned threads = by_block ? unsigned(plan.size + 63) / 64 * 64 : gather_tuning::threads;
-  const Kernel& kernel = kernel_for(gather, plan, mode, words, device);
+  const Kernel& kernel = kernel_for(gather, plan, mode, words, launch.device());
   KernelArguments arguments;
   arguments.add_address_of(plan.loop.data());
   arguments.add(gather.target.address, gather.source.address);
@@ -84,7 +84,7 @@ void launch(const Gather& gather, GatherPlan& plan, Mode mode, int device, const
   if (mode == Mode::poll || mode == Mode::checked) arguments.add(report->checks());
   if (mode == Mode::report || mode == Mode::poll || by_block) arguments.add(report->word());
   const Index blocks = divided_up(plan.size, Index(threads) * words);
-  order.run([&] { enqueue(kernel, blocks, threads, arguments, stream); });
+  launch.run(kernel, blocks, threads, arguments);
 }
 
 int index_type(const py::object& dtype) {
@@ -113,13 +113,11 @@ py::object gather_items(PyObject* const* given) {
   gather.target = pointer_of(given[2]);
   gather.source = pointer_of(given[3]);
   if (given[5] != Py_None) gather.mask = pointer_of(given[5]);
-  const StreamRef stream = stream_of(given[7]);
-  StreamOrder order(stream);
+  Launch launch(stream_of(given[7]), current_device());
   for (const py::handle& item : py::reinterpret_borrow<py::sequence>(given[4])) {
     const auto row = py::reinterpret_borrow<py::tuple>(item);
     const GPUArray& array = require_array("index", py::object(row[0]).ptr());
-    array.core.require_alive();
-    require_device(array.core, current_device());
+    launch.reads(array);
     IndexArray index;
     index.address = array.core.address();
     index.type = index_type(array.dtype);
@@ -129,18 +127,12 @@ py::object gather_items(PyObject* const* given) {
     index.scatters = row[4].cast<bool>();
     index.offset = row[5].cast<Index>();
     gather.indices.push_back(index);
-    uses(order, array);
   }
   if (Layout(gather.shape, gather.itemsize).nbytes() == 0) return py::none();
   const auto arrays = py::reinterpret_borrow<py::sequence>(given[8]);
-  for (const py::handle& item : arrays) {
-    const GPUArray& array = require_array("array", item.ptr());
-    array.core.require_alive();
-    require_device(array.core, current_device());
-    uses(order, array);
-  }
+  for (const py::handle& item : arrays) launch.reads(require_array("array", item.ptr()));
   GatherPlan plan = plan_gather(gather);
-  launch(gather, plan, mode_named(given[6]), current_device(), stream, order);
+  run(launch, gather, plan, mode_named(given[6]));
   return py::none();
 }
 
@@ -149,10 +141,10 @@ py::object gather_items(PyObject* const* given) {
                         std::to_string(axis) + " with size " + std::to_string(length));
 }
 
-// Launch a kernel that searches a contiguous index array for an index which, with `offset` added,
+// Run a kernel that searches a contiguous index array for an index which, with `offset` added,
 // is outside of -count ... count - 1.
-void launch_check(const GPUArray& indices, int type, Index offset, Index count,
-                  const StreamRef& stream, bool polled, const Report& report) {
+void run_check(const GPUArray& indices, int type, Index offset, Index count,
+               const StreamRef& stream, bool polled, const Report& report) {
   static auto& cache = *new Specializations<SpecializedKernel>;
   SpecializationKey key;
   key.add<std::size(index_types)>(unsigned(type));
@@ -163,17 +155,15 @@ void launch_check(const GPUArray& indices, int type, Index offset, Index count,
                                                        gather_tuning::checked, polled);
     return std::make_unique<SpecializedKernel>(held<Module>(module), "check");
   };
-  const Kernel& kernel = cache.at(key, make).kernel;
+  Launch launch(stream, current_device());
+  launch.reads(indices);
   const Index size = indices.layout().size();
   KernelArguments arguments;
   arguments.add(indices.core.address(), size, offset, count);
   if (polled) arguments.add(report.checks());
   arguments.add(report.word());
   constexpr Index tile = Index(gather_tuning::threads) * gather_tuning::checked;
-  StreamOrder order(stream);
-  uses(order, indices);
-  order.run(
-      [&] { enqueue(kernel, divided_up(size, tile), gather_tuning::threads, arguments, stream); });
+  launch.run(cache.at(key, make).kernel, divided_up(size, tile), gather_tuning::threads, arguments);
 }
 
 // Describe the loop over the items that `indices` select along `axis`, or in the flat array if
@@ -186,8 +176,6 @@ bool find_positions(const GPUArray& a, const GPUArray& indices, int axis, Gather
   if (type < 0 || axis >= shape.size() ||
       before + own.size() + shape.size() - after > Axes::capacity)
     return false;
-  a.core.require_alive();
-  indices.core.require_alive();
   const std::size_t part = dtypes[find_code(indices.dtype)].itemsize;
   if (!is_aligned(indices.layout(), indices.core.address(), part)) return false;
   IndexArray index;
@@ -221,10 +209,11 @@ bool is_checked_first(const GatherPlan& plan, const GPUArray& indices) {
   return threads >= at_once && indices.layout().size() <= most && indices.layout().contiguous();
 }
 
-// Launch for items that `indices` select. With Mode::raise, a wrong index is an IndexError.
-void launch(const Gather& gather, GatherPlan& plan, const GPUArray& indices, int axis, Mode mode,
-            int device, const StreamRef& stream, StreamOrder& order) {
-  if (mode != Mode::raise) return launch(gather, plan, mode, device, stream, order);
+// Gather the items that `indices` select. With Mode::raise, a wrong index is an IndexError.
+void run_checked(Launch& launch, const Gather& gather, GatherPlan& plan, const GPUArray& indices,
+                 int axis, Mode mode) {
+  if (mode != Mode::raise) return run(launch, gather, plan, mode);
+  const StreamRef& stream = launch.stream();
   const IndexArray& index = gather.indices[0];
   const Mode checking = checking_mode(plan, stream);
   const bool polled = checking == Mode::poll;
@@ -233,18 +222,19 @@ void launch(const Gather& gather, GatherPlan& plan, const GPUArray& indices, int
   const bool is_checked =
       index.scatters ? checking != Mode::poll_block : polled && is_checked_first(plan, indices);
   Report report(report_of(checking));
-  if (is_checked) launch_check(indices, index.type, 0, index.count(), stream, polled, report);
+  if (is_checked) run_check(indices, index.type, 0, index.count(), stream, polled, report);
   if (polled || !is_checked)
-    launch(gather, plan, is_checked ? Mode::checked : checking, device, stream, order, &report);
+    run(launch, gather, plan, is_checked ? Mode::checked : checking, &report);
   if (const Index wrong = report.read(stream))
     out_of_bounds(wrong, std::max(axis, 0), index.count());
-  if (is_checked && !polled) launch(gather, plan, Mode::raise, device, stream, order);
+  if (is_checked && !polled) run(launch, gather, plan, Mode::raise);
 }
 
 // Gather the elements at `indices` into a new array `out`. Return false for a case that Python
 // handles.
-bool take(const GPUArray& a, const GPUArray& indices, int axis, Mode mode, const StreamRef& stream,
+bool take(const GPUArray& a, const GPUArray& given, int axis, Mode mode, const StreamRef& stream,
           GPUArray& out) {
+  const GPUArray indices = given;  // a snapshot: the allocator may change the array
   Gather gather;
   if (!find_positions(a, indices, axis, gather, gather.source)) return false;
   const Index length = gather.indices[0].count();
@@ -252,18 +242,15 @@ bool take(const GPUArray& a, const GPUArray& indices, int axis, Mode mode, const
   const bool is_nothing = length == 0 || layout.nbytes() == 0;
   if (is_nothing && indices.layout().size()) return false;  // every index may be wrong
   const DeviceGuard here = use_device_of(a.core);
+  Launch launch(stream, current_device());
+  launch.reads(a);
+  launch.reads(indices);
   out = new_array(layout, a.dtype, a.allocator);
   if (layout.nbytes() == 0) return true;
-  const int device = out.core.device();
-  require_device(a.core, device);
-  require_device(indices.core, device);
+  launch.writes(out);
   gather.target = pointer_to(out.core);
-  StreamOrder order(stream);
-  uses(order, out);
-  uses(order, a);
-  uses(order, indices);
   GatherPlan plan = plan_gather(gather);
-  launch(gather, plan, indices, axis, mode, device, stream, order);
+  run_checked(launch, gather, plan, indices, axis, mode);
   return true;
 }
 
@@ -294,12 +281,12 @@ GPUArray single_element(const py::object& dtype, const py::object& number,
 // Scatter `values` of the dtype of `a`, or `number` if `values` is null, to the positions that
 // `indices` select. If an index is wrong, nothing is written. Return false for a case that Python
 // handles.
-bool put_at(const GPUArray& a, const GPUArray& indices, int axis, const GPUArray* values,
+bool put_at(const GPUArray& a, const GPUArray& given, int axis, const GPUArray* values,
             const py::object& number, Mode mode, const StreamRef& stream) {
   Gather gather;
+  const GPUArray indices = given;  // a snapshot, as in take()
   if (!find_positions(a, indices, axis, gather, gather.target)) return false;
   IndexArray& index = gather.indices[0];
-  if (values) values->core.require_alive();
   if (index.count() == 0 || Layout(gather.shape, gather.itemsize).nbytes() == 0 ||
       !indices.layout().contiguous() || a.core.overlaps(indices.core) ||
       (values ? !is_broadcastable_to(values->layout().shape(), gather.shape) ||
@@ -308,19 +295,18 @@ bool put_at(const GPUArray& a, const GPUArray& indices, int axis, const GPUArray
     return false;
   const int device = a.core.device();
   const DeviceGuard here = use_device(device);
-  require_device(indices.core, device);
-  if (values) require_device(values->core, device);
+  Launch launch(stream, device);
+  launch.writes(a);
+  launch.reads(indices);
+  if (values) launch.reads(*values);
   if (mode == Mode::raise) Report::require_waiting();  // before anything is enqueued
   const GPUArray source = values ? *values : single_element(a.dtype, number, stream);
   index.scatters = true;
   gather.source = {static_cast<char*>(source.core.address()),
                    broadcast_to(source.layout(), gather.shape).strides()};
-  StreamOrder order(stream);
-  uses(order, a);
-  uses(order, indices);
-  uses(order, source);
+  if (!values) launch.reads(source);
   GatherPlan plan = plan_gather(gather);
-  launch(gather, plan, indices, axis, mode, device, stream, order);
+  run_checked(launch, gather, plan, indices, axis, mode);
   return true;
 }
 
@@ -343,15 +329,13 @@ py::object put_items(PyObject* const* given) {
 // - 1, or 0.
 py::object find_invalid_index(PyObject* const* given) {
   const GPUArray& indices = require_array("indices", given[0]);
-  indices.core.require_alive();
-  require_device(indices.core, current_device());
   const auto count = PyLong_AsLongLong(given[1]), offset = PyLong_AsLongLong(given[2]);
   if (PyErr_Occurred()) throw py::error_already_set();
   const StreamRef stream = stream_of(given[3]);
   const Mode checking = launch_runs_kernel || stream.handle ? Mode::report : Mode::poll;
   Report report(report_of(checking));
-  launch_check(indices, index_type(indices.dtype), offset, count, stream, checking == Mode::poll,
-               report);
+  run_check(indices, index_type(indices.dtype), offset, count, stream, checking == Mode::poll,
+            report);
   return to_python(report.read(stream));
 }
 

@@ -2,7 +2,7 @@
 #include "python/binders.h"
 #include "python/binding/errors.h"
 #include "python/binding/fast_functions.h"
-#include "python/launch/enqueue.h"
+#include "python/launch/launch.h"
 #include "python/launch/specializations.h"
 #include "python/operations/copies.h"
 #include "python/operations/elementwise.h"
@@ -67,7 +67,6 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
     if (run == 0 || !layout.c_contiguous() || !array.dtype.equal(out.dtype) ||
         array.core.device() != device)
       return false;
-    array.core.require_alive();
     from |= number_of(array.core.address());
     bits |= run | from;
     interleaved = interleaved && run == runs[0];
@@ -82,9 +81,8 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
   Index rows = Index(nbytes / word / arrays.size());
   KernelArguments arguments;
   void* const to = out.core.address();
-  const StreamRef stream = default_stream();
-  StreamOrder order(stream);
-  uses(order, out);
+  Launch launch(default_stream(), device);
+  launch.writes(out);
   arguments.add_address_of(interleaved ? static_cast<void*>(&rows) : loop);
   arguments.add(to);
   std::size_t end = 0;
@@ -92,7 +90,7 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
     end += runs[k] / word;
     loop[1 + k] = unsigned(end);
     arguments.add(arrays[k]->core.address());
-    uses(order, *arrays[k]);
+    launch.reads(*arrays[k]);
   }
   loop[0] = unsigned(nbytes / word);
   SpecializationKey key;
@@ -107,7 +105,7 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
   constexpr unsigned threads = 256;
   const Kernel& kernel = cache.at(key, make).kernel;
   const Index all = interleaved ? divided_up(rows, Index(in_thread)) : loop[0];
-  order.run([&] { enqueue(kernel, divided_up(all, threads), threads, arguments, stream); });
+  launch.run(kernel, divided_up(all, threads), threads, arguments);
   return true;
 }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "python/binding/errors.h"
-#include "python/launch/enqueue.h"
+#include "python/launch/launch.h"
 #include "python/launch/specializations.h"
 #include "python/operations/elements.h"
 
@@ -128,15 +128,13 @@ bool launch_if_ready(const Map& map, const StreamRef& stream) {
   }
   const int device = map.result[0]->core.device();
   const DeviceGuard here = use_device(device);
-  StreamOrder order(stream);
+  Launch launch(stream, device);
   const Layout* layouts[max_arrays];
   void* addresses[max_arrays];
   KernelArguments arguments;
   arguments.add_address_of(nullptr);  // the loop, which launch_loop sets
   int arrays = 0;
   const auto add = [&](const Layout& layout, const Array& array) {
-    require_device(array, device);
-    order.uses(array.storage());
     layouts[arrays] = &layout;
     addresses[arrays] = array.address();
     arguments.add_address_of(&addresses[arrays++]);
@@ -148,8 +146,8 @@ bool launch_if_ready(const Map& map, const StreamRef& stream) {
   for (int i = 0; i < map.results; ++i) {
     const GPUArray& result = *map.result[i];
     if (!is_aligned(result.core, code_of(result.dtype))) return false;
+    launch.writes(result);
     add(result.layout(), result.core);
-    keep_for_graph(result);
   }
   Layout broadcast_layouts[max_operands];
   alignas(16) char numbers[max_operands][16];
@@ -162,14 +160,14 @@ bool launch_if_ready(const Map& map, const StreamRef& stream) {
       continue;
     }
     if (needs_copy(map, operand)) return false;
-    keep_for_graph(*operand.array);
+    launch.reads(*operand.array);
     const Layout& own = operand.array->layout();
     if (own.shape() != shape) broadcast_layouts[i] = broadcast_to(own, shape);
     add(own.shape() == shape ? own : broadcast_layouts[i], operand.array->core);
   }
   const LoopPlan plan = plan_loop(layouts, addresses, arrays, map.results);
   const Kernel& kernel = kernel_for(map, plan, device);
-  order.run([&] {
+  launch.run([&] {
     check_launch(kernel, stream, without_gil_if_waiting(device, !stream.handle, [&] {
                    return launch_loop(kernel, plan, arguments.pointers(), stream.handle);
                  }));

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "python/launch/enqueue.h"
+#include "python/launch/launch.h"
 #include "python/launch/specializations.h"
 #include "python/operations/elementwise.h"
 #include "python/operations/report.h"
@@ -23,9 +23,6 @@ bool has_words(const GPUArray& a, const GPUArray& mask) {
       !layout.c_contiguous() || !mask.layout().c_contiguous() ||
       !is_aligned(Layout(), a.core.address(), itemsize))
     return false;
-  a.core.require_alive();
-  mask.core.require_alive();
-  require_device(mask.core, a.core.device());
   return true;
 }
 
@@ -52,15 +49,12 @@ const MaskKernels& mask_kernels(std::size_t itemsize, int device) {
   });
 }
 
-// Launch one block on the null stream, as a use of the arrays. Return the number that it reports.
-Index launch_block(const Kernel& kernel, std::initializer_list<const GPUArray*> arrays,
-                   KernelArguments& arguments, Report& report) {
-  const StreamRef stream = default_stream();
-  StreamOrder order(stream);
-  for (const GPUArray* const array : arrays) uses(order, *array);
+// Run one block. Return the number that it reports.
+Index run_block(const Kernel& kernel, Launch& launch, KernelArguments& arguments) {
+  Report report(Report::Kind::always);
   arguments.add(report.word());
-  order.run([&] { enqueue(kernel, 1, mask_threads, arguments, stream); });
-  return report.read(stream);
+  launch.run(kernel, 1, mask_threads, arguments);
+  return report.read(launch.stream());
 }
 
 // Kernels that split the mask into chunks. The first kernel counts the selected items of each chunk
@@ -93,56 +87,51 @@ const CompactionKernels& compaction_kernels(std::size_t itemsize, Index size, in
   });
 }
 
-// A large mask, whose true elements are counted by the constructor.
+// A large mask, whose true elements are counted by the constructor, and the array that it selects
+// from. Both are snapshots, because allocators and hooks may change the arrays.
 class Compaction {
  public:
-  Compaction(const GPUArray& a, const GPUArray& mask)
-      : kernels_(compaction_kernels(a.layout().itemsize(), a.layout().size(), a.core.device())),
+  Compaction(const GPUArray& whole, const GPUArray& mask)
+      : whole_(whole),
         mask_(mask),
-        chunks_(divided_up(mask.layout().size(), kernels_.chunk)),
+        kernels_(compaction_kernels(whole_.layout().itemsize(), whole_.layout().size(), device())),
+        chunks_(divided_up(mask_.layout().size(), kernels_.chunk)),
         counts_(new_array(Layout({chunks_ + 1}, sizeof(Index)), py::none(), py::none())) {
     Report report(Report::Kind::always);
-    StreamOrder order(stream_);
-    uses(order, mask_);
-    uses(order, counts_);
-    order.run([&] {
-      KernelArguments arguments;
-      add_mask(arguments);
-      arguments.add(report.checks(), report.word());
-      launch(kernels_.count, arguments);
-    });
+    Launch launch(stream_, device());
+    launch.writes(counts_);
+    KernelArguments arguments;
+    add_mask(launch, arguments);
+    arguments.add(report.checks(), report.word());
+    run(launch, kernels_.count, arguments);
     number_ = report.read(stream_);
   }
   Index number() const { return number_; }
-  // Copy the selected items of `whole` to `packed`, one after another, or back.
-  void select(const GPUArray& whole, const GPUArray& packed) {
-    copy(kernels_.select, whole, packed);
-  }
-  void assign(const GPUArray& whole, const GPUArray& packed) {
-    copy(kernels_.assign, whole, packed);
-  }
+  // Copy the selected items to `packed`, one after another, or back.
+  void select(const GPUArray& packed) const { copy(kernels_.select, packed); }
+  void assign(const GPUArray& packed) const { copy(kernels_.assign, packed); }
 
  private:
-  void add_mask(KernelArguments& arguments) const {
+  int device() const { return whole_.core.device(); }
+  void add_mask(Launch& launch, KernelArguments& arguments) const {
+    launch.reads(mask_);
     arguments.add(mask_.layout().size(), mask_.core.address(), counts_.core.address());
   }
-  void launch(const Kernel& kernel, KernelArguments& arguments) const {
-    enqueue(kernel, divided_up(chunks_, kernels_.chunks), kernels_.threads, arguments, stream_);
+  void run(Launch& launch, const Kernel& kernel, KernelArguments& arguments) const {
+    launch.run(kernel, divided_up(chunks_, kernels_.chunks), kernels_.threads, arguments);
   }
-  void copy(const Kernel& kernel, const GPUArray& whole, const GPUArray& packed) const {
+  void copy(const Kernel& kernel, const GPUArray& packed) const {
     if (number_ == 0) return;
-    StreamOrder order(stream_);
-    for (const GPUArray* const array : {&mask_, &counts_, &whole, &packed}) uses(order, *array);
-    order.run([&] {
-      KernelArguments arguments;
-      add_mask(arguments);
-      arguments.add(whole.core.address(), packed.core.address());
-      launch(kernel, arguments);
-    });
+    Launch launch(stream_, device());
+    for (const GPUArray* const array : {&counts_, &whole_, &packed}) launch.reads(*array);
+    KernelArguments arguments;
+    add_mask(launch, arguments);
+    arguments.add(whole_.core.address(), packed.core.address());
+    run(launch, kernel, arguments);
   }
 
+  const GPUArray whole_, mask_;
   const CompactionKernels& kernels_;
-  const GPUArray& mask_;
   const StreamRef stream_ = default_stream();
   Index chunks_, number_ = 0;
   GPUArray counts_;
@@ -157,10 +146,10 @@ bool select_by_chunks(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
   if (!is_for_chunks(a, mask)) return false;
   const std::size_t itemsize = a.layout().itemsize();
   const DeviceGuard here = use_device(a.core.device());
-  Compaction chosen(a, mask);
+  const Compaction chosen(a, mask);
   GPUArray items = new_array(Layout({chosen.number()}, itemsize), a.dtype, a.allocator);
   if (!is_aligned(Layout(), items.core.address(), itemsize)) return false;
-  chosen.select(a, items);
+  chosen.select(items);
   out = std::move(items);
   return true;
 }
@@ -182,14 +171,19 @@ bool has_elements_apart(const Layout& layout) {
 bool select_by_mask(const GPUArray& a, const GPUArray& mask, GPUArray& out) {
   if (!is_for_block(a, mask)) return select_by_chunks(a, mask, out);
   const std::size_t itemsize = a.layout().itemsize();
-  const DeviceGuard here = use_device(a.core.device());
-  const Kernel& kernel = mask_kernels(itemsize, a.core.device()).select;
-  GPUArray buffer = new_array(Layout({a.layout().size()}, itemsize), a.dtype, a.allocator);
-  if (!is_aligned(Layout(), buffer.core.address(), itemsize)) return false;
-  Report report(Report::Kind::always);
+  const int device = a.core.device();
+  const DeviceGuard here = use_device(device);
+  const Index size = a.layout().size();
+  Launch launch(default_stream(), device);
+  launch.reads(mask);
+  launch.reads(a);
   KernelArguments arguments;
-  arguments.add(mask.core.address(), a.core.address(), buffer.core.address(), a.layout().size());
-  const Index number = launch_block(kernel, {&mask, &a, &buffer}, arguments, report);
+  arguments.add(mask.core.address(), a.core.address());
+  GPUArray buffer = new_array(Layout({size}, itemsize), a.dtype, a.allocator);
+  if (!is_aligned(Layout(), buffer.core.address(), itemsize)) return false;
+  launch.writes(buffer);
+  arguments.add(buffer.core.address(), size);
+  const Index number = run_block(mask_kernels(itemsize, device).select, launch, arguments);
   buffer.core = buffer.core.view(Layout({number}, itemsize));
   out = std::move(buffer);
   return true;
@@ -204,21 +198,22 @@ bool assign_by_mask(const GPUArray& a, const GPUArray& mask, const GPUArray& val
       !is_aligned(Layout(), values.core.address(), itemsize) || a.core.overlaps(values.core) ||
       a.core.overlaps(mask.core))
     return false;
-  values.core.require_alive();
   const int device = a.core.device();
-  require_device(values.core, device);
   const DeviceGuard here = use_device(device);
   if (!by_block) {
-    Compaction chosen(a, mask);
-    if (chosen.number() == number) chosen.assign(a, values);
+    const GPUArray packed = values;
+    const Compaction chosen(a, mask);
+    if (chosen.number() == number) chosen.assign(packed);
     return chosen.number() == number;
   }
-  const Kernel& kernel = mask_kernels(itemsize, device).assign;
-  Report report(Report::Kind::always);
+  Launch launch(default_stream(), device);
+  launch.reads(mask);
+  launch.reads(values);
+  launch.writes(a);
   KernelArguments arguments;
   arguments.add(mask.core.address(), values.core.address(), a.core.address(), a.layout().size(),
                 number);
-  return launch_block(kernel, {&mask, &values, &a}, arguments, report) == number;
+  return run_block(mask_kernels(itemsize, device).assign, launch, arguments) == number;
 }
 
 bool fill_by_mask(const GPUArray& a, const GPUArray& mask, const py::object& value) {
@@ -236,8 +231,6 @@ bool fill_by_mask(const GPUArray& a, const GPUArray& mask, const py::object& val
       !std::equal(masked.begin(), masked.end(), shape.begin()) ||
       !is_aligned(a.layout(), a.core.address(), part) || !has_elements_apart(a.layout()))
     return false;
-  mask.core.require_alive();
-  a.core.require_alive();
   Axes whole = masked, strides = mask.layout().strides();
   while (whole.size() < shape.size()) {
     whole.push_back(1);

@@ -89,7 +89,6 @@ Axes broadcast_or_raise(const Axes& a, const Axes& b) {
 
 bool read_operand(PyObject* object, Operand& operand) {
   if ((operand.array = gpuarray_in(object))) {
-    operand.array->core.require_alive();
     operand.code = code_of(operand.array->dtype);
     return true;
   }

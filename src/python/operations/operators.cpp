@@ -185,7 +185,6 @@ void fill_by_copies(const GPUArray& array, const py::object& value, const Stream
 }
 
 void fill(const GPUArray& array, const py::object& value, const StreamRef& stream) {
-  array.core.require_alive();
   if (find_code(array.dtype) < 0) return fill_by_copies(array, value, stream);
   Operand operand;
   py::object number = value;
@@ -242,7 +241,6 @@ PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     if (out) {
       if (map.results != 1 || find_code(out->dtype) != types.result[0])
         return not_implemented().release().ptr();  // a case for Python
-      out->core.require_alive();
       map.result[0] = out;
       check_shapes(map);
     }

@@ -83,8 +83,6 @@ int asked_code(Fold fold, PyObject* dtype) {
 
 // Check an `out` for results of dtype `code`, which "same_kind" casts may convert to its dtype.
 void check_out(const GPUArray& out, const Axes& shape, int code) {
-  out.core.require_alive();
-  require_device(out.core, current_device());
   const int own = find_code(out.dtype);
   if (own < 0 || !is_same_kind(code, own))
     throw py::type_error(std::string("out: results of ") + dtypes[code].name + " do not fit into " +
@@ -153,7 +151,6 @@ GPUArray without_flips(const GPUArray& array, const bool* folded, const StreamRe
 py::object reduced(PyObject* const* given, Index degrees) {
   const Fold fold = fold_named(given[0]);
   const GPUArray& a = require_array("a", given[1]);
-  a.core.require_alive();
   const DeviceGuard here = use_device_of(a.core);
   FoldRequest request{stream_of(given[6]), py::reinterpret_borrow<py::object>(given[7]),
                       out_of(given[4])};
@@ -192,16 +189,17 @@ py::object reduced(PyObject* const* given, Index degrees) {
     fits = request.out->dtype.equal(dtype_object(fold_key.compute));
   }
   const std::size_t itemsize = dtypes[fold_key.compute].itemsize;
-  StreamOrder order(request.stream);
-  uses(order, array);
-  keep_for_graph(a);  // `array` may be a copy of it
+  Launch launch(request.stream, current_device());
+  launch.reads(array);
+  launch.reads(a);  // `array` may be a copy of it
+  if (request.out) launch.writes(*request.out);
   if (whole && layout.contiguous()) {
     GPUArray result =
         fits ? result_of(Layout(kept, itemsize), fold_key.compute, request)
              : new_array(Layout(kept, itemsize), dtype_object(fold_key.compute), request.allocator);
-    uses(order, result);
+    launch.writes(result);
     const void* const address = array.core.address();
-    fold_linear(fold_key, &address, layout.size(), result.core, request, order);
+    fold_linear(launch, fold_key, &address, layout.size(), result.core, request);
     if (!fits) cast_into(*request.out, result, fold_key.compute, request.stream);
     return wrapped(std::move(result), given[4]);
   }
@@ -215,8 +213,8 @@ py::object reduced(PyObject* const* given, Index degrees) {
   GPUArray result = direct ? *request.out
                            : new_array(Layout(kept, strides, itemsize),
                                        dtype_object(fold_key.compute), request.allocator);
-  uses(order, result);
-  if (result.layout().size()) fold_axes(fold_key, plan, array.core, result.core, request, order);
+  launch.writes(result);
+  if (result.layout().size()) fold_axes(launch, fold_key, plan, array.core, result.core, request);
   if (request.out && !fits)
     cast_into(*request.out, result, fold_key.compute, request.stream);
   else if (request.out && !direct)
@@ -258,8 +256,6 @@ py::object dot(PyObject* const* given) {
   Operand operands[2];
   FoldKey fold_key(Fold::dot, 2);
   for (int i = 0; i < 2; ++i) {
-    arrays[i]->core.require_alive();
-    require_device(arrays[i]->core, arrays[0]->core.device());
     operands[i].array = arrays[i];
     fold_key.codes[i] = operands[i].code = arithmetic_code(Fold::dot, arrays[i]->dtype);
   }
@@ -270,15 +266,15 @@ py::object dot(PyObject* const* given) {
                                    : types_of(multiply, operands, 2).result[0];
   const Layout &a = arrays[0]->layout(), &b = arrays[1]->layout();
   const bool alike = a.shape() == b.shape() && a.f_contiguous() && b.f_contiguous();
-  StreamOrder order(request.stream);
+  Launch launch(request.stream, current_device());
   Array ready[2];
   const void* addresses[2];
   for (int i = 0; i < 2; ++i) {
     ready[i] = aligned(*arrays[i], fold_key.codes[i], request.stream);
     if (!alike) ready[i] = in_c_order(*arrays[i], ready[i], request.stream);
     addresses[i] = ready[i].address();
-    order.uses(ready[i].storage());
-    keep_for_graph(*arrays[i]);
+    launch.reads(*arrays[i]);
+    launch.reads(ready[i]);
   }
   if (request.out) {
     check_out(*request.out, {}, fold_key.compute);
@@ -288,8 +284,8 @@ py::object dot(PyObject* const* given) {
   }
   GPUArray result =
       result_of(Layout({}, dtypes[fold_key.compute].itemsize), fold_key.compute, request);
-  uses(order, result);
-  fold_linear(fold_key, addresses, size, result.core, request, order);
+  launch.writes(result);
+  fold_linear(launch, fold_key, addresses, size, result.core, request);
   return wrapped(std::move(result), given[5]);
 }
 
@@ -313,24 +309,22 @@ py::object reduce_subset(PyObject* const* given) {
     raise_shape_error(name + ": sizes differ: shapes " + shapes_of(*arrays[1], *arrays[2]));
   FoldRequest request{stream_of(given[4]), py::reinterpret_borrow<py::object>(given[5])};
   if (request.allocator.is_none()) request.allocator = arrays[1]->allocator;
-  StreamOrder order(request.stream);
+  Launch launch(request.stream, current_device());
   Array ready[max_inputs];
   const void* addresses[max_inputs];
   for (int i = 0; i <= fold_key.tables; ++i) {
-    arrays[i]->core.require_alive();
-    require_device(arrays[i]->core, current_device());
     fold_key.codes[i] = arithmetic_code(fold, arrays[i]->dtype);
     ready[i] = in_c_order(*arrays[i], aligned(*arrays[i], fold_key.codes[i], request.stream),
                           request.stream);
     addresses[i] = ready[i].address();
-    order.uses(ready[i].storage());
-    keep_for_graph(*arrays[i]);
+    launch.reads(*arrays[i]);
+    launch.reads(ready[i]);
   }
   fold_key.compute = compute_code(fold, fold_key.codes[1], asked_code(fold, given[3]), nullptr);
   GPUArray result =
       result_of(Layout({}, dtypes[fold_key.compute].itemsize), fold_key.compute, request);
-  uses(order, result);
-  fold_linear(fold_key, addresses, size, result.core, request, order);
+  launch.writes(result);
+  fold_linear(launch, fold_key, addresses, size, result.core, request);
   return wrap(std::move(result));
 }
 

@@ -1,5 +1,6 @@
 // Launches of scan kernels on a GPU: one pass over tiles (PyGPU/_kernels/text/scan_tiles.py).
 #include "python/binders.h"
+#include "python/launch/launch.h"
 #include "python/operations/map.h"
 #include "python/operations/prepared.h"
 
@@ -58,7 +59,7 @@ bool launch_scan(const ScanLauncher& launcher, const py::object& stream, const p
                        are_disjoint(*source, *target)))
     return false;
   const Index n = source->layout().size(), tiles = divided_up(n, launcher.tile);
-  const auto launch = [&](const void* states) {
+  const auto scan = [&](const void* states) {
     launcher.function.launch(tiles, launcher.threads, stream, [&](auto& arguments) {
       arguments.add(n);
       arguments.add(from.ptr());
@@ -70,19 +71,19 @@ bool launch_scan(const ScanLauncher& launcher, const py::object& stream, const p
     });
   };
   if (tiles == 1) {
-    launch(nullptr);
+    scan(nullptr);
     return true;
   }
   const StreamRef queue = stream_of(stream);
   const Index nbytes = 8 * (2 + tiles * launcher.words);
   const GPUArray states = scratch_array(Layout({nbytes}, 1), py::none(), queue);
-  StreamOrder order(queue);
-  for (const GPUArray* const array : {source, target, &states}) uses(order, *array);
-  order.run([&] {
+  Launch launch(queue, current_device());
+  for (const GPUArray* const array : {source, target, &states}) launch.reads(*array);
+  launch.run([&] {
     check("cudaMemsetAsync", call_that_enqueues([&] {
             return cudaMemsetAsync(states.core.address(), 0, std::size_t(nbytes), queue.handle);
           }));
-    launch(states.core.address());
+    scan(states.core.address());
   });
   return true;
 }

@@ -94,10 +94,6 @@ void keep_for_graph(const GPUArray& array);
 // Keep scratch memory of work on a stream. If another library captures the stream, the memory is
 // never freed, because the graph may run at any time.
 void keep_for_callers_graph(const GPUArray& scratch, const StreamRef& stream);
-inline void uses(StreamOrder& order, const GPUArray& array) {
-  order.uses(array.core.storage());
-  keep_for_graph(array);
-}
 
 // Return the numpy.dtype of anything that numpy.dtype() accepts. TypeError for dtypes that hold
 // Python objects.

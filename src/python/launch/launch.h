@@ -5,7 +5,7 @@
 
 #include "PyGPU/runtime/kernel.h"
 #include "python/launch/placement.h"
-#include "python/runtime/call.h"
+#include "python/value/gpuarray.h"
 
 namespace PyGPU::python {
 
@@ -83,10 +83,43 @@ inline void enqueue(const Kernel& kernel, dim3 grid, dim3 block, KernelArguments
                     const StreamRef& stream) {
   enqueue(kernel, grid, block, arguments.pointers(), stream);
 }
-// Enqueue a launch of one-dimensional blocks.
+// Enqueue one-dimensional blocks.
 inline void enqueue(const Kernel& kernel, Index blocks, unsigned threads,
                     KernelArguments& arguments, const StreamRef& stream) {
   enqueue(kernel, dim3(unsigned(blocks), 1, 1), dim3(threads, 1, 1), arguments, stream);
 }
+
+// A launch of PyGPU's own kernels, and the arrays that they use: kept from here on, also for a
+// graph, alive when the kernels are enqueued, and ordered among their uses on other streams. Add an
+// array before its address is read, and before Python code may run.
+class Launch {
+ public:
+  Launch(const StreamRef& stream, int device) : stream_(stream), device_(device), order_(stream) {}
+
+  const StreamRef& stream() const { return stream_; }
+  int device() const { return device_; }
+  // TypeError if the array is on another device than the launch.
+  void reads(const GPUArray& array) {
+    require_device(array.core, device_);
+    keep_for_graph(array);
+    order_.uses(array.core.storage());
+  }
+  void writes(const GPUArray& array) { reads(array); }
+  // Add a copy of an operand.
+  void reads(const Array& copy) { order_.uses(copy.storage()); }
+  // Call `work`, which enqueues kernels. DeviceError if memory was freed.
+  template <class Work>
+  void run(Work work) {
+    order_.run(work);
+  }
+  void run(const Kernel& kernel, Index blocks, unsigned threads, KernelArguments& arguments) {
+    run([&] { enqueue(kernel, blocks, threads, arguments, stream_); });
+  }
+
+ private:
+  StreamRef stream_;
+  int device_;
+  StreamOrder order_;
+};
 
 }  // namespace PyGPU::python
