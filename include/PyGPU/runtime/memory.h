@@ -129,8 +129,9 @@ class StreamOrder {
   // Add a use. Null means memory that another owner keeps and orders.
   void uses(const std::shared_ptr<Storage>& storage) {
     if (!storage) return;
-    for (std::size_t i = 0; i < count(); ++i)
-      if (at(i) == storage) return;
+    if (stream_.handle)
+      for (std::size_t i = 0; i < count(); ++i)
+        if (at(i) == storage) return;
     if (first_count_ < std::size(first_))
       first_[first_count_++] = storage;
     else
@@ -146,6 +147,7 @@ class StreamOrder {
   template <class Work>
   void run(Work work) {
     for (std::size_t i = 0; i < count(); ++i) at(i)->require_alive();
+    if (!stream_.handle) return work();
     std::size_t entered = 0;
     const auto leave = [&] {  // all of the memory, also after an error; returns the first error
       cudaError_t first = cudaSuccess;
@@ -154,7 +156,7 @@ class StreamOrder {
       return first;
     };
     try {
-      for (; stream_.handle && entered < count(); ++entered) at(entered)->enter(stream_);
+      for (; entered < count(); ++entered) at(entered)->enter(stream_);
       work();
     } catch (...) {
       (void)leave();

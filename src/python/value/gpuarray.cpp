@@ -15,8 +15,7 @@ void* address_in(const DeviceAllocation& allocation, const char* argument) {
   return reinterpret_cast<void*>(allocation.address);
 }
 
-void keep_for_graph(const GPUArray& array) {
-  if (!Capture::current()) return;
+void keep_for_this_graph(const GPUArray& array) {
   const GPUArray* owner = &array;  // the array that has the gpudata, not a view of it
   while (!owner->gpudata && gpuarray_in(owner->base.ptr())) owner = gpuarray_in(owner->base.ptr());
   const bool is_ours = !owner->gpudata || find<DeviceAllocation>(owner->gpudata.ptr());

@@ -90,7 +90,10 @@ std::shared_ptr<Storage> storage_in(PyObject* object);
 
 // Keep the memory that an allocator returned for an array alive as long as the graph that this
 // thread captures.
-void keep_for_graph(const GPUArray& array);
+void keep_for_this_graph(const GPUArray& array);
+inline void keep_for_graph(const GPUArray& array) {
+  if (Capture::current()) keep_for_this_graph(array);
+}
 // Keep scratch memory of work on a stream. If another library captures the stream, the memory is
 // never freed, because the graph may run at any time.
 void keep_for_callers_graph(const GPUArray& scratch, const StreamRef& stream);
