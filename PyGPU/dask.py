@@ -8,8 +8,6 @@ GPUArrays as pickles of protocol 5, whose buffers Dask handles without a further
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -17,29 +15,8 @@ import dask
 import dask.array as da
 import numpy as np
 from dask.array import backends, dispatch
-from dask.array.core import check_if_handled_given_other
 
 from PyGPU.gpuarray import GPUArray, empty, to_gpu
-
-_COMPARISONS = {
-    **{"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal},
-    **{"eq": np.equal, "ne": np.not_equal},
-}
-
-
-def _compare(name: str, a: Any, b: Any) -> Any:
-    """Compare two chunks with NumPy's result dtype, bool; ``a < b`` of GPUArrays has PyCUDA's."""
-    is_ours = isinstance(a, GPUArray) or isinstance(b, GPUArray)
-    return _COMPARISONS[name](a, b) if is_ours else getattr(operator, name)(a, b)
-
-
-def _comparison(name: str) -> Callable[[Any, Any], Any]:
-    """Return a method of dask's arrays for a comparison operator."""
-
-    def compare(self: Any, other: Any) -> Any:
-        return da.core.elemwise(partial(_compare, name), self, other)
-
-    return check_if_handled_given_other(compare)  # type: ignore[no-any-return]
 
 
 def _numel(
@@ -56,9 +33,8 @@ def register() -> None:
     """Make Dask compute with GPUArrays as chunks, in this process.
 
     The function registers the type of the chunks, and functions for them where Dask would use
-    NumPy's arrays. Operators that compare dask arrays of GPUArrays yield bools, as Dask expects.
-    Dask loads the function by itself for ``x.to_backend("PyGPU")``, and in a worker that stores a
-    GPUArray. If other functions make the chunks, call it in the client, and by
+    NumPy's arrays. Dask loads the function by itself for ``x.to_backend("PyGPU")``, and in a
+    worker that stores a GPUArray. If other functions make the chunks, call it in the client, and by
     ``client.register_worker_callbacks(PyGPU.dask.register)`` in the workers.
 
     Examples
@@ -78,8 +54,6 @@ def register() -> None:
     # The other lookups (concatenate, take, divide) yield NumPy's functions, which accept GPUArrays.
     dispatch.numel_lookup.register(GPUArray, _numel)
     dispatch.to_numpy_dispatch.register(GPUArray, lambda array: array.get())
-    for name in _COMPARISONS:
-        setattr(da.Array, f"__{name}__", _comparison(name))
 
 
 def _on_device(chunk: Any) -> GPUArray:

@@ -67,7 +67,6 @@ class GPUArray:
     @property
     def _size(self) -> int: ...
     _address: int
-    _is_comparison_result: bool
     @property
     def device(self) -> int | None: ...
     @property

@@ -55,17 +55,20 @@ def _part_of(item: Any) -> Any:
             array = array.astype(np.intp)
     else:
         return item
-    if isinstance(item, core.GPUArray) and item._is_comparison_result and array.dtype.kind != "b":
-        # A comparison operator's result has the array's dtype. The lowest bit of integers is the
-        # truth value, even after ~.
-        array = (array & 1 if array.dtype.kind in "iu" else array).astype(np.bool_)
-    if array.dtype.kind not in "biu":
+    is_ours = isinstance(item, core.GPUArray)
+    if is_ours and array.dtype.kind != "b" and core._compares_as_pycuda():
         raise IndexError(
-            f"arrays as indices must be of integers or bools, got {array.dtype}; a comparison "
-            "of GPUArrays is a mask after .astype(bool)"
+            f"a[key]: key is a GPUArray of {array.dtype}, and comparisons return numbers under "
+            "PYGPU_COMPARISONS=pycuda: use key.astype(bool) for the elements where key != 0, "
+            "a.take(key) for elements by index"
+        )
+    if array.dtype.kind not in "biu":
+        advice = "; use key != 0 for a mask" if is_ours else ""
+        raise IndexError(
+            f"arrays as indices must be of integers or bools, got {array.dtype}{advice}"
         )
     if array.ndim == 0 and array.dtype.kind != "b":
-        return int(array.get() if isinstance(array, core.GPUArray) else array)
+        return int(array.get() if is_ours else array)
     return array
 
 

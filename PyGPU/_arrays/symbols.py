@@ -151,11 +151,11 @@ def _binary(name: str, is_reflected: bool) -> Callable[..., Any]:
 
 
 def _comparison(name: str) -> Callable[..., Any]:
-    """Make a comparison operator that returns 0 and 1 in the operands' dtype, as GPUArray's do."""
-
     def method(self: Symbol, other: Any) -> Any:
         if not _is_operand(other):
             return NotImplemented
+        if not core._compares_as_pycuda():
+            return apply(name, self, other)
         operands, compute, _ = typed(name, (self, other))
         result, other_kind = self.dtype, kind_of(other)
         if isinstance(other_kind, np.dtype):

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from PyGPU._as_pycuda import numpy_names
+from PyGPU._runtime import core, settings
 
 if TYPE_CHECKING:
     from importlib.abc import Loader, MetaPathFinder
@@ -94,6 +95,9 @@ def _is_ours(module: ModuleType) -> bool:
 class install_as_pycuda:
     """Make ``import pycuda`` import PyGPU, from now on or in a ``with`` block.
 
+    Comparison operators return PyCUDA's dtypes in this process from now on, also after the block,
+    unless ``PYGPU_COMPARISONS=numpy`` is set.
+
     Parameters
     ----------
     numpy_compat : bool, optional
@@ -127,6 +131,8 @@ class install_as_pycuda:
             sys.meta_path.insert(0, _finder)
             sys.path.append(_SHIM)
         self._restored = numpy_names.restore() if numpy_compat else {}
+        if settings.value("PYGPU_COMPARISONS") is None:
+            core._compare_as_pycuda(True)
 
     @staticmethod
     def _is_pycuda(name: str) -> bool:

@@ -91,14 +91,7 @@ def promoted(
         results = result_dtypes(getattr(np, name), kinds, **settings)
     except TypeError as error:
         known = ", ".join(str(dtype_of_kind(kind)) for kind in kinds)
-        advice = ""
-        if name.startswith("bitwise_") and any(dtype_of_kind(kind).kind in "fc" for kind in kinds):
-            advice = (
-                "; comparison operators of GPUArrays return numbers: combine these with "
-                "numpy.logical_and or logical_or, or compare with numpy.greater and the like, "
-                "which return bool"
-            )
-        raise TypeError(f"{name} is not defined for {known}: {error}{advice}") from None
+        raise TypeError(f"{name} is not defined for {known}: {error}") from None
     own = tuple(map(dtype_of_kind, kinds))
     if name in _NEED_ORDER and any(one.kind == "c" for one in (*own, *results)):
         raise TypeError(f"{name} is not defined for complex numbers")

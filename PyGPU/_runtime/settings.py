@@ -285,6 +285,15 @@ ROWS = (
         "Python",
     ),
     Setting(
+        "PYGPU_COMPARISONS",
+        one_of("numpy", "pycuda"),
+        None,
+        "`numpy`; `pycuda` after `install_as_pycuda()` and in `python -m PyGPU run`",
+        "dtypes of `a > b`: bool, as in NumPy, or the arrays' dtype, as in PyCUDA; under `pycuda`, "
+        "sums of small integers have PyCUDA's dtypes too, and only bools are masks",
+        "Python, C++",
+    ),
+    Setting(
         "PYGPU_NUMPY_COMPAT",
         _SWITCH,
         "0",

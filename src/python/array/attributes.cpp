@@ -269,9 +269,6 @@ Examples
       },
       "Contiguity of the array: ``c_contiguous``, ``f_contiguous``, ``forc`` (either).");
   property(
-      c, "_is_comparison_result", [](const GPUArray& a) { return a.is_comparison_result; },
-      "True for the numbers 0 and 1 that a comparison returned.");
-  property(
       c, "_address", [](const GPUArray& a) { return number_of(a.core.address()); },
       "Address like ``ptr``, for PyGPU's own work: reading it does not expose the memory.");
   property(

@@ -225,8 +225,8 @@ py::object bind_gpuarray(module_& m) {
 The array is on the device that was current when it was created. Only explicit calls copy elements
 to the host, such as ``get()``, ``item()`` and ``print(a)``.
 
-Arithmetic, indexing and NumPy's functions follow NumPy. Comparison operators return the numbers 0
-and 1 in the arrays' dtype, as in PyCUDA; functions such as ``numpy.greater`` return bools.
+Arithmetic, comparisons, indexing and NumPy's functions follow NumPy. With
+``PYGPU_COMPARISONS=pycuda``, comparison operators return 0 and 1 in the arrays' dtype.
 
 Parameters
 ----------

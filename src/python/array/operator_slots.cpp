@@ -199,6 +199,10 @@ PyGPU.errors.ArgumentError
   def(m, "_in_order", &in_order,
       "Call `work`, which enqueues work on the stream that uses the memory of these arrays.",
       {{"stream"}, {"arrays"}, {"work"}});
+  def(m, "_compares_as_pycuda", [] { return compares_as_pycuda; },
+      "Return True if PYGPU_COMPARISONS=pycuda is in force.");
+  def(m, "_compare_as_pycuda", [](bool chosen) { compares_as_pycuda = chosen; },
+      "Choose between PyCUDA's and NumPy's dtypes of comparisons, from now on.", {{"chosen"}});
   def(m, "_operation", &operation_named, "Return the number of an operation.", {{"name"}});
   def(m, "_dtype_code", &code_of,
       "Return the number of a dtype. ValueError for a dtype without arithmetic.", {{"dtype"}});

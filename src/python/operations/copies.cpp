@@ -310,7 +310,6 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
 GPUArray copy_of(const GPUArray& array, const StreamRef* stream) {
   GPUArray copy = new_array_on_device_of(array, array.layout().k_order(), array.allocator);
   set_from_device(copy, array, stream);
-  copy.is_comparison_result = array.is_comparison_result;
   return copy;
 }
 

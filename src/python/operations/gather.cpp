@@ -348,7 +348,7 @@ bool is_mask(const GPUArray& array) {
 const GPUArray* selecting_array(const GPUArray& array, PyObject* key) {
   const GPUArray* const chosen = gpuarray_in(key);
   if (!chosen || array.layout().ndim() == 0 || chosen->layout().ndim() == 0) return nullptr;
-  if (chosen->is_comparison_result && !is_mask(*chosen)) return nullptr;  // Python raises the error
+  if (compares_as_pycuda && !is_mask(*chosen)) return nullptr;  // Python raises the error
   if (array.core.address()) require_device(chosen->core, array.core.device());
   return chosen;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "PyGPU/runtime/settings.h"
 #include "python/binding/errors.h"
 #include "python/operations/copies.h"
 #include "python/operations/elements.h"
@@ -28,18 +29,6 @@ bool is_comparison(Op op) { return op >= Op::less && op <= Op::greater_equal; }
 bool is_bitwise(Op op) { return op >= Op::bitwise_and && op <= Op::right_shift; }
 
 const DType& operand_dtype(const Operand& operand) { return dtypes[operand.code]; }
-
-// Return true if the result holds a truth value for each element: results of comparisons, and of
-// logical operations on such results.
-bool returns_bool(Op op, const Operand& a, const Operand& b) {
-  if (is_comparison(op)) return true;
-  const auto is_comparison_result = [](const Operand& one) {
-    return one.array && one.array->is_comparison_result;
-  };
-  const bool is_logic = op == Op::bitwise_and || op == Op::bitwise_or || op == Op::bitwise_xor;
-  if (!a.array || !b.array) return is_logic && (is_comparison_result(a) || is_comparison_result(b));
-  return (is_logic || op == Op::multiply) && is_comparison_result(a) && is_comparison_result(b);
-}
 
 // Raise the errors that NumPy raises for in-place operations.
 void check_in_place(Op op, const Operand& self, const Operand& other) {
@@ -96,6 +85,8 @@ py::object not_implemented() { return py::reinterpret_borrow<py::object>(Py_NotI
 
 }  // namespace
 
+bool compares_as_pycuda = setting_text("PYGPU_COMPARISONS") == "pycuda";
+
 py::object operate(Op op, PyObject* a, PyObject* b) {
   Map map(operation_of(op), 2, 1);
   Operand* const operand = map.operand;
@@ -104,16 +95,14 @@ py::object operate(Op op, PyObject* a, PyObject* b) {
   const Types types = types_of(map.operation, operand, 2);
   std::copy_n(types.compute, 2, map.compute);
   int code = types.result[0];
-  if (is_comparison(op)) {  // 0 and 1 in the dtype of the array, or of both, as in PyCUDA
+  if (is_comparison(op) && compares_as_pycuda) {  // the dtype of the array, or of both
     const bool two = operand[0].code >= 0 && operand[1].code >= 0;
     code = two ? map.compute[0] : operand[operand[0].code >= 0 ? 0 : 1].code;
     if (two && code != map.compute[1])  // int64 and uint64 are compared without conversion
       code = find_code(np::dtype("float64"));
   }
   py::object out = result_array(operand, 2, code, operand[0].array ? a : b);
-  GPUArray& result = held<GPUArray>(out);
-  result.is_comparison_result = returns_bool(op, operand[0], operand[1]);
-  map.result[0] = &result;
+  map.result[0] = &held<GPUArray>(out);
   launch(map, default_stream());
   return out;
 }
@@ -129,7 +118,6 @@ py::object operate_in_place(Op op, PyObject* self, PyObject* other) {
       is_plain ? operand[0].code : code_in_place(op, map.operation, operand);
   map.result[0] = operand[0].array;
   launch(map, default_stream());
-  held<GPUArray>(self).is_comparison_result = returns_bool(op, operand[0], operand[1]);
   return py::reinterpret_borrow<py::object>(self);
 }
 
@@ -138,19 +126,14 @@ py::object operate_on(Op op, PyObject* self) {
   read_operand(self, operand);
   const DType& dtype = operand_dtype(operand);
   if (op == Op::invert && (dtype.kind == 'f' || dtype.kind == 'c'))
-    throw py::type_error(
-        std::string("~ is not defined for ") + dtype.name +
-        "; comparison operators of GPUArrays return numbers of the arrays' dtype: "
-        "use numpy.logical_not on those, or numpy.greater etc., which return bools");
+    throw py::type_error(std::string("~ is not defined for ") + dtype.name + "; use numpy.logical_not");
   if (op == Op::negative && dtype.kind == 'b')
     throw py::type_error("- is not defined for bool; use ~ or !=");
   int code = operand.code;
   if (op == Op::absolute && dtype.kind == 'c')
     code = code_of(np::dtype(dtype.itemsize == 8 ? "float32" : "float64"));
   py::object out = result_array(&operand, 1, code, self);
-  GPUArray& result = held<GPUArray>(out);
-  result.is_comparison_result = op == Op::invert && operand.array->is_comparison_result;
-  launch({operation_of(op), operand, operand.code, result}, default_stream());
+  launch({operation_of(op), operand, operand.code, held<GPUArray>(out)}, default_stream());
   return out;
 }
 

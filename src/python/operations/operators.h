@@ -29,6 +29,10 @@ enum class Op : unsigned char {
 #undef PYGPU_OP
 };
 
+// True if comparison operators, sums and products return PyCUDA's dtypes, and index arrays must be of
+// bools: the setting PYGPU_COMPARISONS.
+extern bool compares_as_pycuda;
+
 // Return `a op b` as a new array, or NotImplemented. At least one operand is a GPUArray.
 py::object operate(Op op, PyObject* a, PyObject* b);
 // Compute `self op= other` in the dtype of `self`.

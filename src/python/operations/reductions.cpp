@@ -9,6 +9,7 @@
 #include "python/operations/copies.h"
 #include "python/operations/elementwise.h"
 #include "python/operations/fold.h"
+#include "python/operations/operators.h"
 
 namespace PyGPU::python {
 namespace {
@@ -76,7 +77,14 @@ int arithmetic_code(Fold fold, const py::object& dtype) {
   throw py::type_error(std::string(name_of(fold)) + ": not defined for dtype " + text_of(dtype));
 }
 
-int asked_code(Fold fold, PyObject* dtype) {
+// Return the code of the dtype that the caller requested, or -1. Without an `out`, sums and products
+// of bools and of integers of 8 and 16 bits have 64 bits, as in NumPy.
+int asked_code(Fold fold, PyObject* dtype, int code, const GPUArray* out) {
+  const DType& own = dtypes[code];
+  const bool is_total = fold == Fold::sum || fold == Fold::prod;
+  if (dtype == Py_None && is_total && !out && !compares_as_pycuda && own.itemsize < 4 &&
+      own.kind != 'f')
+    return find_code(np::dtype(own.kind == 'u' ? "uint64" : "int64"));
   if (dtype == Py_None) return -1;
   return arithmetic_code(fold, python::dtype_of(py::reinterpret_borrow<py::object>(dtype)));
 }
@@ -158,7 +166,7 @@ py::object reduced(PyObject* const* given, Index degrees) {
   request.degrees = degrees;
   FoldKey fold_key(fold, 1);
   fold_key.codes[0] = arithmetic_code(fold, a.dtype);
-  const int asked = asked_code(fold, given[3]);
+  const int asked = asked_code(fold, given[3], fold_key.codes[0], request.out);
   fold_key.compute = compute_code(fold, fold_key.codes[0], asked, request.out);
   const int ndim = a.layout().ndim();
   const bool keepdims = is_true(given[5]);
@@ -259,7 +267,7 @@ py::object dot(PyObject* const* given) {
     operands[i].array = arrays[i];
     fold_key.codes[i] = operands[i].code = arithmetic_code(Fold::dot, arrays[i]->dtype);
   }
-  const int asked = asked_code(Fold::dot, given[2]);
+  const int asked = asked_code(Fold::dot, given[2], fold_key.codes[0], request.out);
   static const Operation multiply = operation_named("multiply");
   fold_key.compute = asked >= 0    ? asked
                      : request.out ? code_of(request.out->dtype)
@@ -320,7 +328,8 @@ py::object reduce_subset(PyObject* const* given) {
     launch.reads(*arrays[i]);
     launch.reads(ready[i]);
   }
-  fold_key.compute = compute_code(fold, fold_key.codes[1], asked_code(fold, given[3]), nullptr);
+  const int asked = asked_code(fold, given[3], fold_key.codes[1], nullptr);
+  fold_key.compute = compute_code(fold, fold_key.codes[1], asked, nullptr);
   GPUArray result =
       result_of(Layout({}, dtypes[fold_key.compute].itemsize), fold_key.compute, request);
   launch.writes(result);

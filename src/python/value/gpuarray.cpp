@@ -142,7 +142,6 @@ GPUArray view_at(const py::object& self, const GPUArray& array, const Layout& la
   const bool deep = array.depth >= max_view_depth;
   GPUArray view(array.core.view(layout, offset), array.dtype, array.allocator,
                 deep ? array.base : self, {}, deep ? array.depth : array.depth + 1);
-  view.is_comparison_result = array.is_comparison_result;
   view.has_hidden_fields = array.has_hidden_fields;
   return view;
 }

@@ -27,7 +27,6 @@ struct GPUArray {
   int depth = 0;                      // number of bases below a view
   bool rereads_address = false;       // read the address of gpudata again at each use
   bool covers_base = false;           // a permuted view of all of `base`, which shares its gpudata
-  bool is_comparison_result = false;  // numbers 0 and 1 of a comparison: refused as indices
   bool has_hidden_fields = false;     // a view of several fields: other fields are between them
 
   const Layout& layout() const { return core.layout(); }
