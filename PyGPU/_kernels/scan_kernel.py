@@ -125,7 +125,10 @@ def _checked(name: str, ary: object, dtype: DType) -> core.GPUArray:
     """Check an array: elements of `dtype`, or of the same size with another sign, on one axis."""
     ary = require_array(name, ary)
     if not _is_same_but_sign(ary.dtype, dtype):
-        raise TypeError(f"{name}: expected dtype {dtype}, that of the kernel, got {ary.dtype}")
+        raise TypeError(
+            f"{name}: expected dtype {dtype}, that of the kernel, got {ary.dtype}; convert the array "
+            "with .astype()"
+        )
     if ary.ndim != 1:
         raise ValueError(f"{name}: expected an array with one axis, got shape {ary.shape}")
     if ary._size and (ary._address | ary.strides[0]) % dtype.alignment:

@@ -248,7 +248,8 @@ def require_elements(name: str, array: core.GPUArray, dtype: DType, needed: int)
         held = array.nbytes // dtype.itemsize
         has = f"{held} elements of {dtype}, because its dtype is {array.dtype}"
     if held < needed:
-        raise errors.ArgumentError(f"{name}: it has {has}, but the kernel uses {needed}")
+        advice = f"; convert the array with .astype({str(dtype)!r})" if held < array._size else ""
+        raise errors.ArgumentError(f"{name}: it has {has}, but the kernel uses {needed}{advice}")
 
 
 def parse_c_arg(c_arg: str) -> VectorArg | ScalarArg:

@@ -25,8 +25,8 @@ Check check_mode() {
 
 bool is_integer_kind(char kind) { return kind == 'b' || kind == 'i' || kind == 'u'; }
 
-// Return true for combinations that a program may intend: bytes on either side, structures,
-// integers of the other sign, addresses as integers, complex numbers as pairs of their parts.
+// Return true for combinations that a program may intend: bytes, except bools, on either side,
+// structures, integers of the other sign, addresses as integers, complex numbers as pairs of their parts.
 bool are_compatible(const np::dtype& dtype, const KernelParameter& parameter) {
   const char kind = dtype.kind(), pointee = char(parameter.pointee);
   const auto nbytes = std::size_t(dtype.itemsize());
@@ -43,7 +43,7 @@ bool are_compatible(const np::dtype& dtype, const KernelParameter& parameter) {
   if (std::strchr("mM", kind))
     return is_integer_kind(pointee) && nbytes == parameter.pointee_nbytes;
   if (is_integer_kind(pointee) && parameter.pointee_nbytes == 1 && pointee != 'b') return true;
-  if (is_integer_kind(kind) && nbytes == 1) return true;
+  if (is_integer_kind(kind) && nbytes == 1 && kind != 'b') return true;
   if (parameter.pointee == Kind::pointer) return is_integer_kind(kind) && nbytes == sizeof(void*);
   // The bits of bfloat16 numbers, and of pairs of float16.
   const bool are_pairs_of_half = is_vector && pointee == 'f' && parameter.pointee_nbytes == 2;
@@ -85,7 +85,7 @@ void check_elements(PyObject* object, const KernelParameter& parameter, std::siz
                ? "a vector of " + std::to_string(parameter.pointee_count) + " elements, each "
                : std::string()) +
           kind_text(parameter.pointee) + ": got an array of dtype " + text_of(py::handle(object)) +
-          ", whose bytes the kernel would reinterpret");
+          ", whose bytes the kernel would reinterpret; convert the array with .astype()");
 }
 
 }  // namespace PyGPU::python

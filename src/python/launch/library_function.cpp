@@ -96,7 +96,8 @@ void require_elements(PyObject* argument, PyObject* dtype, const KernelParameter
   if (!has_elements(given, parameter, more, nbytes))
     refuse(argument, parameter, index,
            "its dtype is " + text_of(given) + ", and the function expects " +
-               number_text(parameter.pointee, parameter.pointee_nbytes));
+               number_text(parameter.pointee, parameter.pointee_nbytes) +
+               "; convert it with .astype()");
   // A vector's elements depend on the array's size as well, so each call compares them.
   if (more.component.kind == Kind::unknown) parameter.last_accepted_dtype = given;
 }
