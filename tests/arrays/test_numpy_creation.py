@@ -129,7 +129,7 @@ def test_a_broadcast_copy_is_written_alone():
         (lambda a: np.take(a, 99), IndexError, "99"),
         (lambda a: np.diagonal(a[0]), ValueError, "two axes"),
         (lambda a: np.diagonal(a, 0, 1, -1), ValueError, "same axis"),
-        (lambda a: np.select([a > 1], [a]), TypeError, r"condlist\[0\]: expected dtype bool"),
+        (lambda a: np.select([a], [a]), TypeError, r"condlist\[0\]: expected dtype bool"),
         (lambda a: np.select([np.less(a, 1)], []), ValueError, "one choice for each condition"),
         (lambda a: np.ravel_multi_index((a,), (3, 4)), ValueError, "got 1 index arrays"),
         (lambda a: np.unravel_index(a, (3, 4)), TypeError, "integers"),

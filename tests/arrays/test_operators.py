@@ -36,18 +36,14 @@ PAIRS = {
     operator.gt: ["b i2"],
     operator.ge: ["u8 u8", "f f"],
 }
-COMPARISONS = list(PAIRS)[-6:]
 USUAL = [(op, pairs[-1]) for op, pairs in PAIRS.items()]
 CASES = rare_but(USUAL, [(op, pair) for op in PAIRS for pair in PAIRS[op]])
 
 
 def reference(op, x, y):
-    """NumPy's answer for arrays; a comparison's in the common dtype of the operands."""
+    """NumPy's result for arrays."""
     with np.errstate(all="ignore"):
-        answer = op(x, y)
-        if op in COMPARISONS:
-            answer = answer.astype((x[:0] + y[:0]).dtype)
-    return answer
+        return op(x, y)
 
 
 def assert_close(got, expected, ulps=4):
@@ -118,8 +114,7 @@ def test_any_layouts_and_shapes_that_fit_together(op, first, second, data):
     shape = data.draw(shapes(max_dims=3))
     x = data.draw(arrays(shape=data.draw(st.just(shape) | stretchable(shape)), dtype=first))
     y = data.draw(arrays(shape=data.draw(st.just(shape) | stretchable(shape)), dtype=second))
-    expected = np.asarray(op(x, y), (np.zeros(1, first) + np.zeros(1, second)).dtype)
-    assert_same(op(to_gpu(x), to_gpu(y)).get(), expected)
+    assert_same(op(to_gpu(x), to_gpu(y)).get(), np.asarray(op(x, y)))
 
 
 @given(arrays(shape=(4, 3, 5), dtype="f4"))
@@ -172,10 +167,7 @@ OTHERS = [(name, *row) for name, rows in NUMBERS.items() for row in list(rows.it
 def test_a_number_on_either_side(name, dtype, number, side):
     op, x = getattr(operator, name), numbers(dtype)
     forward = (lambda v: op(number, v)) if side == "left" else (lambda v: op(v, number))
-    expected = forward(x)
-    if op in COMPARISONS:
-        expected = expected.astype(dtype)
-    assert_close(forward(to_gpu(x)).get(), expected, 8)
+    assert_close(forward(to_gpu(x)).get(), forward(x), 8)
 
 
 @pytest.mark.parametrize(
@@ -206,9 +198,9 @@ def test_numpys_scalars_keep_their_side(name, side):
     op, x = getattr(operator, name), numbers("f4")
     for scalar in (np.float32(2), np.array(2, "f4")):
         if side == "left":
-            assert_close(op(scalar, to_gpu(x)).get(), np.asarray(op(scalar, x), "f4"))
+            assert_close(op(scalar, to_gpu(x)).get(), np.asarray(op(scalar, x)))
         else:
-            assert_close(op(to_gpu(x), scalar).get(), np.asarray(op(x, scalar), "f4"))
+            assert_close(op(to_gpu(x), scalar).get(), np.asarray(op(x, scalar)))
 
 
 def test_0d_arrays_on_the_device():
@@ -219,7 +211,7 @@ def test_0d_arrays_on_the_device():
     assert_same((b - b).get(), np.asarray(y - y))
     assert_same((b - a[4]).get(), np.asarray(y - x[4]))
     assert_same((-b).get(), np.asarray(-y))
-    assert_same((a >= b).get(), (x >= y).astype("f4"))
+    assert_same((a >= b).get(), x >= y)
 
 
 OF_ONE = [
@@ -277,9 +269,8 @@ def test_astype_rounds_once():
 def test_no_elements(shape):
     x, a = np.zeros(shape, "i4"), to_gpu(np.zeros(shape, "i4"))
     for op in PAIRS:
-        expected = op(x, x) if op not in COMPARISONS else x
         for result in (op(a, a), op(a, 2), op(a, a[..., :1]), op(2, a)):
-            assert_same(result.get(), expected)
+            assert_same(result.get(), op(x, x))
     for op in (operator.neg, operator.abs, operator.invert, operator.pos):
         assert_same(op(a).get(), x)
     assert_same(a.astype("f8").get(), x.astype("f8"))
@@ -389,7 +380,7 @@ def test_elements_that_are_not_aligned(code):
 def test_what_is_refused_says_what_to_do():
     a, other = to_gpu(np.arange(4.0)), to_gpu(np.arange(4, dtype=np.dtype("i4").newbyteorder(">")))
     with pytest.raises(TypeError, match=r"~ is not defined for float64; .*numpy.logical_not"):
-        operator.invert(a > 1)
+        operator.invert(a)
     with pytest.raises(ValueError, match=r"it has no arithmetic; .*newbyteorder"):
         operator.add(other, 1)
     with pytest.raises(TypeError, match=r"value has dtype float32, the array float64: .*astype"):

@@ -1,4 +1,4 @@
-"""Reductions of whole arrays: what NumPy gives, in the array's own type."""
+"""Reductions of whole arrays: NumPy's values; the array's own type from 32 bits on."""
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
@@ -21,29 +21,46 @@ CODES = list("?bHiQefdF")
 LENGTHS = [0, 1, 2, 31, 1000, 70_001]
 
 
+def total_dtype(code):
+    """Return the dtype of sums and products."""
+    return np.zeros(0, code).sum().dtype if np.dtype(code).itemsize < 4 else np.dtype(code)
+
+
 @pytest.mark.parametrize("code", rare_but("?eF", CODES))
-def test_sum_is_in_the_arrays_type(code):
+def test_dtypes_and_values_of_sums(code):
     for length in LENGTHS:
         x = numbers(length, code)
         total = gpu.sum(to_gpu(x))
         assert type(total) is GPUArray
         assert total.shape == ()
-        expected = x.sum(dtype="f4").astype(code) if code == "e" else x.sum(dtype=code)
+        expected = x.sum(dtype="f4").astype(code) if code == "e" else x.sum(dtype=total_dtype(code))
         assert_close(total.get(), expected)
 
 
-def test_small_integers_wrap_and_bools_saturate():
-    assert gpu.sum(to_gpu(np.full(3, 100, "u1"))).get() == 300 % 256
-    assert gpu.sum(to_gpu(np.full(2, 100, "i1"))).get() == -56
-    total = gpu.sum(to_gpu(np.ones(256, "?"))).get()  # as bytes, they would wrap to zero
-    assert total.dtype == bool and total.item() is True
+@pytest.mark.parametrize("code", "?bBhH")
+def test_totals_of_small_integers_are_numpys(code):
+    x = np.full(1000, 1 if code == "?" else 100, code)
+    a = to_gpu(x)
+    assert_close(gpu.sum(a).get(), x.sum())
+    assert_close(a.sum(axis=0, keepdims=True).get(), x.sum(axis=0, keepdims=True))
+    assert_close(a[:7].prod().get(), x[:7].prod())
+    assert_close(gpu.prod(a[:0]).get(), x[:0].prod())
+    assert_close(subsets.subset_sum(to_gpu(np.arange(900, dtype="i4")), a).get(), x[:900].sum())
+    for dtype in (code, "i4", "f8"):
+        out = gpuarray.empty((), dtype)
+        assert gpu.sum(a, out=out) is out
+        assert_close(out.get(), np.sum(x, out=np.empty((), dtype)))
+        assert_close(gpu.sum(a, dtype=dtype).get(), x.sum(dtype=dtype))
+
+
+def test_integers_of_32_bits_wrap():
     assert gpu.prod(to_gpu(np.full(9, 16, "i4"))).get() == 0
 
 
 @given(st.integers(0, 3000), st.integers(0, 20), st.sampled_from(["i4", "u1"]))
 def test_any_length_from_any_address(length, start, dtype):
     x = (np.arange(start + length) % 251).astype(dtype)
-    assert_close(gpu.sum(to_gpu(x)[start:]).get(), x[start:].sum(dtype=dtype))
+    assert_close(gpu.sum(to_gpu(x)[start:]).get(), x[start:].sum(dtype=total_dtype(dtype)))
 
 
 ASKED = [("i4", "f8"), ("u1", "i4"), ("f4", "i4"), ("?", "i4")]
@@ -126,7 +143,8 @@ def test_what_is_true():
     assert gpu.all(to_gpu(np.array([np.nan, np.inf, -1, 6e-8], "e"))).get()
     assert gpu.any(to_gpu(np.array([0, 1j], "D"))).get()
     odd = to_gpu(np.array([2, 128, 255], "u1")).view("?")
-    assert gpu.all(odd).get() == gpu.max(odd).get() == gpu.sum(odd).get() == True  # noqa: E712
+    assert gpu.all(odd).get() == gpu.max(odd).get() == True  # noqa: E712
+    assert gpu.sum(odd).get() == 3
     assert not gpu.any(to_gpu(np.array([0.0, -0.0], "e"))).get()
 
 
@@ -135,7 +153,7 @@ def test_product(code):
     x = np.array([1, 2, 3, 1, 1, 5, 1, 1, 1] * 3, code)
     if code == "D":
         x *= 1j
-    assert_close(gpu.prod(to_gpu(x)).get(), x.prod(dtype=code))
+    assert_close(gpu.prod(to_gpu(x)).get(), x.prod(dtype=total_dtype(code)))
     assert gpu.prod(to_gpu(x[:0])).get() == 1
 
 

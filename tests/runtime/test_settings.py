@@ -25,6 +25,7 @@ BAD = {
     "PYGPU_CACHE_MAXSIZE": ["many", "-1", "1e9", "G", "1 GB", "1GG"],
     "PYGPU_PROGRESS": ["-1", "soon", "1e3", "2s"],
     "PYGPU_STATED_CUDA_VERSION": ["11.8.0", "eleven"],
+    "PYGPU_COMPARISONS": ["NumPy", "PyCUDA", "bool", "1"],
     "PYGPU_NUMPY_COMPAT": ["yes"],
     "PYGPU_HOST_DEVICES": ["two", "0", "65", "2 devices"],
     "PYGPU_HOST_MEMORY": ["lots", "10", "5X", "nan", "1025T"],
@@ -97,14 +98,14 @@ def test_valid_values_are_silent(monkeypatch):
     words = {"PYGPU_CHECK": "off", "PYGPU_DEVICE": " 1 ", "PYGPU_HOST_FAIL": "3:cudaMalloc"}
     words |= {"PYGPU_CACHE_MAXSIZE": "1GB", "PYGPU_STATED_CUDA_VERSION": "11.8"}
     words |= {"PYGPU_HOST_MEMORY": "1.5g", "PYGPU_POOLS": "", "PYGPU_HOST_STRICT": " "}
-    words |= {"PYGPU_PROGRESS": "0.25"}
+    words |= {"PYGPU_PROGRESS": "0.25", "PYGPU_COMPARISONS": " pycuda "}
     for name, value in words.items():
         monkeypatch.setenv(name, value)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         settings.check()
         found = [settings.value(name) for name in words]
-    assert found == ["off", 1, "3:cudaMalloc", 1 << 30, 11080, 3 << 29, None, "0", 0.25]
+    assert found == ["off", 1, "3:cudaMalloc", 1 << 30, 11080, 3 << 29, None, "0", 0.25, "pycuda"]
 
 
 def test_pycudas_variable_is_the_second_choice(monkeypatch):

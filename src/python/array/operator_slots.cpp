@@ -199,7 +199,8 @@ PyGPU.errors.ArgumentError
   def(m, "_in_order", &in_order,
       "Call `work`, which enqueues work on the stream that uses the memory of these arrays.",
       {{"stream"}, {"arrays"}, {"work"}});
-  def(m, "_compares_as_pycuda", [] { return compares_as_pycuda; },
+  def(
+      m, "_compares_as_pycuda", [] { return compares_as_pycuda; },
       "Return True if PYGPU_COMPARISONS=pycuda is in force.");
   def(m, "_compare_as_pycuda", [](bool chosen) { compares_as_pycuda = chosen; },
       "Choose between PyCUDA's and NumPy's dtypes of comparisons, from now on.", {{"chosen"}});

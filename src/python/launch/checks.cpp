@@ -26,7 +26,8 @@ Check check_mode() {
 bool is_integer_kind(char kind) { return kind == 'b' || kind == 'i' || kind == 'u'; }
 
 // Return true for combinations that a program may intend: bytes, except bools, on either side,
-// structures, integers of the other sign, addresses as integers, complex numbers as pairs of their parts.
+// structures, integers of the other sign, addresses as integers, complex numbers as pairs of their
+// parts.
 bool are_compatible(const np::dtype& dtype, const KernelParameter& parameter) {
   const char kind = dtype.kind(), pointee = char(parameter.pointee);
   const auto nbytes = std::size_t(dtype.itemsize());

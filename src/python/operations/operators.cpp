@@ -126,7 +126,8 @@ py::object operate_on(Op op, PyObject* self) {
   read_operand(self, operand);
   const DType& dtype = operand_dtype(operand);
   if (op == Op::invert && (dtype.kind == 'f' || dtype.kind == 'c'))
-    throw py::type_error(std::string("~ is not defined for ") + dtype.name + "; use numpy.logical_not");
+    throw py::type_error(std::string("~ is not defined for ") + dtype.name +
+                         "; use numpy.logical_not");
   if (op == Op::negative && dtype.kind == 'b')
     throw py::type_error("- is not defined for bool; use ~ or !=");
   int code = operand.code;

@@ -29,8 +29,8 @@ enum class Op : unsigned char {
 #undef PYGPU_OP
 };
 
-// True if comparison operators, sums and products return PyCUDA's dtypes, and index arrays must be of
-// bools: the setting PYGPU_COMPARISONS.
+// True if comparison operators, sums and products return PyCUDA's dtypes, and index arrays must be
+// of bools: the setting PYGPU_COMPARISONS.
 extern bool compares_as_pycuda;
 
 // Return `a op b` as a new array, or NotImplemented. At least one operand is a GPUArray.

@@ -77,8 +77,8 @@ int arithmetic_code(Fold fold, const py::object& dtype) {
   throw py::type_error(std::string(name_of(fold)) + ": not defined for dtype " + text_of(dtype));
 }
 
-// Return the code of the dtype that the caller requested, or -1. Without an `out`, sums and products
-// of bools and of integers of 8 and 16 bits have 64 bits, as in NumPy.
+// Return the code of the dtype that the caller requested, or -1. Without an `out`, sums and
+// products of bools and of integers of 8 and 16 bits have 64 bits, as in NumPy.
 int asked_code(Fold fold, PyObject* dtype, int code, const GPUArray* out) {
   const DType& own = dtypes[code];
   const bool is_total = fold == Fold::sum || fold == Fold::prod;

@@ -21,13 +21,13 @@ struct GPUArray {
   // `core` and so destroyed after it: destroying `core` may wait for work on the memory.
   py::object base;
   Array core;
-  py::object dtype;                   // numpy.dtype
-  py::object allocator;               // callable(nbytes), or None for the pool
-  py::object gpudata;                 // the memory given or allocated; null until Python reads it
-  int depth = 0;                      // number of bases below a view
-  bool rereads_address = false;       // read the address of gpudata again at each use
-  bool covers_base = false;           // a permuted view of all of `base`, which shares its gpudata
-  bool has_hidden_fields = false;     // a view of several fields: other fields are between them
+  py::object dtype;                // numpy.dtype
+  py::object allocator;            // callable(nbytes), or None for the pool
+  py::object gpudata;              // the memory given or allocated; null until Python reads it
+  int depth = 0;                   // number of bases below a view
+  bool rereads_address = false;    // read the address of gpudata again at each use
+  bool covers_base = false;        // a permuted view of all of `base`, which shares its gpudata
+  bool has_hidden_fields = false;  // a view of several fields: other fields are between them
 
   const Layout& layout() const { return core.layout(); }
 };
