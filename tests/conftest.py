@@ -16,6 +16,7 @@ import pytest
 from strategies import LONG
 
 import PyGPU
+from PyGPU._runtime import core
 
 # CI's examples are the same each time; "long" draws others at every run, and many of them.
 profiles = hypothesis.settings
@@ -70,6 +71,14 @@ def pytest_cmdline_main(config):
 
 
 MOST_WORKERS = 10
+
+
+@pytest.fixture(autouse=True)
+def comparisons():
+    """Undo PYGPU_COMPARISONS=pycuda, which install_as_pycuda() sets for the process."""
+    before = core._compares_as_pycuda()
+    yield
+    core._compare_as_pycuda(before)
 
 
 @contextlib.contextmanager

@@ -439,3 +439,9 @@ UFUNCS = {
     getattr(np, name): name for name in NAMES if isinstance(getattr(np, name, None), np.ufunc)
 }
 UFUNCS.update({np.degrees: "rad2deg", np.radians: "deg2rad"})
+
+#: GPUArray's methods for the ufuncs of comparison operators whose operands are swapped.
+REFLECTED = {
+    **{np.equal: "__eq__", np.not_equal: "__ne__", np.less: "__gt__", np.less_equal: "__ge__"},
+    **{np.greater: "__lt__", np.greater_equal: "__le__"},
+}

@@ -55,19 +55,21 @@ def _part_of(item: Any) -> Any:
             array = array.astype(np.intp)
     else:
         return item
-    is_ours = isinstance(item, core.GPUArray)
-    if is_ours and array.dtype.kind != "b" and core._compares_as_pycuda():
+    if array.dtype.kind == "b":
+        return array
+    is_ours = isinstance(array, core.GPUArray)
+    if is_ours and core._compares_as_pycuda():
         raise IndexError(
             f"a[key]: key is a GPUArray of {array.dtype}, and comparisons return numbers under "
             "PYGPU_COMPARISONS=pycuda: use key.astype(bool) for the elements where key != 0, "
             "a.take(key) for elements by index"
         )
-    if array.dtype.kind not in "biu":
-        advice = "; use key != 0 for a mask" if is_ours else ""
+    if array.dtype.kind not in "iu":
         raise IndexError(
-            f"arrays as indices must be of integers or bools, got {array.dtype}{advice}"
+            f"arrays as indices must be of integers or bools, got {array.dtype}; "
+            "use key != 0 for a mask"
         )
-    if array.ndim == 0 and array.dtype.kind != "b":
+    if array.ndim == 0:
         return int(array.get() if is_ours else array)
     return array
 

@@ -31,7 +31,7 @@ from PyGPU._arrays import (
     statistics,
     tracing,
 )
-from PyGPU._arrays.functions import UFUNCS, apply, checked_out, kind_of
+from PyGPU._arrays.functions import REFLECTED, UFUNCS, apply, checked_out, kind_of
 from PyGPU._arrays.functions import where as choose
 from PyGPU._runtime import core
 
@@ -60,11 +60,6 @@ _OPERATORS: dict[np.ufunc, Callable[..., Any]] = {
 }
 _WEAK = (int, float)  # types that need no further check to be a number
 _OPERANDS = GPUArray, int, float, np.generic
-_REFLECTED: dict[np.ufunc, Callable[..., Any]] = {
-    **{np.equal: GPUArray.__eq__, np.not_equal: GPUArray.__ne__},
-    **{np.less: GPUArray.__gt__, np.less_equal: GPUArray.__ge__},
-    **{np.greater: GPUArray.__lt__, np.greater_equal: GPUArray.__le__},
-}
 
 
 def _is_foreign(value: object) -> bool:
@@ -111,8 +106,8 @@ def array_ufunc(self: GPUArray, ufunc: np.ufunc, method: str, *inputs: Any, **kw
                 last = inputs[-1]
                 if isinstance(last, GPUArray) or type(last) in _WEAK:
                     return apply(UFUNCS[ufunc], *inputs)
-        elif isinstance(first, np.ndarray) and first.ndim == 0 and ufunc in _REFLECTED:
-            return _REFLECTED[ufunc](inputs[1], first[()])
+        elif isinstance(first, np.ndarray) and first.ndim == 0 and ufunc in REFLECTED:
+            return getattr(inputs[1], REFLECTED[ufunc])(first[()])
     given = kwargs.pop("out", ())
     is_plain = method == "__call__" and len(given) == 1 and not kwargs and ufunc in UFUNCS
     if is_plain and all(isinstance(one, _OPERANDS) for one in (*inputs, *given)):

@@ -36,8 +36,10 @@ def sum(
     a : GPUArray
         Array of bool, integers, real or complex numbers, with any strides.
     dtype : numpy.dtype, optional
-        Dtype of the computation and of the result; the dtype of `a` by default, so small integers
-        wrap around on overflow. float16 is accumulated in float32.
+        Dtype of the computation and of the result. By default, int64 or uint64 for bools and
+        integers of 8 and 16 bits, as in NumPy, and the dtype of `a` for others: integers of 32
+        and 64 bits wrap on overflow. float16 is accumulated in float32. With
+        PYGPU_COMPARISONS=pycuda, the dtype of `a` in all cases.
     stream : Stream, optional
         Stream to launch on; the null stream by default.
     allocator : callable(nbytes), optional
@@ -92,8 +94,10 @@ def prod(
     a : GPUArray
         Array of bool, integers, real or complex numbers, with any strides.
     dtype : numpy.dtype, optional
-        Dtype of the computation and of the result; the dtype of `a` by default, so small integers
-        wrap around on overflow. float16 is accumulated in float32.
+        Dtype of the computation and of the result. By default, int64 or uint64 for bools and
+        integers of 8 and 16 bits, as in NumPy, and the dtype of `a` for others: integers of 32
+        and 64 bits wrap on overflow. float16 is accumulated in float32. With
+        PYGPU_COMPARISONS=pycuda, the dtype of `a` in all cases.
     stream : Stream, optional
         Stream to launch on; the null stream by default.
     allocator : callable(nbytes), optional

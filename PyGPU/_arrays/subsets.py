@@ -29,7 +29,7 @@ def subset_sum(
     a : GPUArray
         Array to choose elements from.
     dtype : numpy.dtype, optional
-        Dtype of the computation and of the result; that of `a` by default.
+        Dtype of the computation and of the result; by default, as for :func:`gpuarray.sum`.
     stream : Stream, optional
         Stream to launch on; the null stream by default.
     allocator : callable(nbytes), optional

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from PyGPU._arrays.functions import apply, kind_of, run, typed
+from PyGPU._arrays.functions import REFLECTED, apply, kind_of, run, typed
 from PyGPU._arrays.tracing import Number, Traced, computed, error_at_current_line, untraced_array
 from PyGPU._runtime import core
 
@@ -95,8 +95,8 @@ class Symbol(Traced, GPUArray):
             raise error_at_current_line(f"numpy.{ufunc.__name__}.{method} is not element-wise")
         first = inputs[0].traced_value if isinstance(inputs[0], Number) else inputs[0]
         # NumPy calls a comparison operator's ufunc with the scalar on the left as an ndarray.
-        if isinstance(first, np.ndarray) and ufunc in _REFLECTED and not kwargs:
-            return getattr(inputs[1], _REFLECTED[ufunc])(inputs[0])
+        if isinstance(first, np.ndarray) and ufunc in REFLECTED and not kwargs:
+            return getattr(inputs[1], REFLECTED[ufunc])(inputs[0])
         if len(inputs) == 1 and ufunc in _UNARY and not kwargs:
             return _UNARY[ufunc](self)
         # An explicit `casting` keeps C++ from replacing the ufunc by an operator.
@@ -123,10 +123,6 @@ class Symbol(Traced, GPUArray):
 _UNARY: dict[np.ufunc, Callable[[Any], Any]] = {
     np.negative: operator.neg,
     np.absolute: operator.abs,
-}
-_REFLECTED = {
-    **{np.equal: "__eq__", np.not_equal: "__ne__", np.less: "__gt__", np.less_equal: "__ge__"},
-    **{np.greater: "__lt__", np.greater_equal: "__le__"},
 }
 _FUNCTIONS = {
     *(np.where, np.clip, np.round, np.around, np.real, np.imag, np.isclose, np.copy),

@@ -82,7 +82,7 @@ def check(work: Work, library: Library, dtype: str) -> None:
     ------
     Wrong
         If the result differs by more than the square root of the dtype's precision, or has another
-        shape. Result dtypes may differ, as PyGPU's comparison operators return PyCUDA's.
+        shape. Result dtypes may differ.
     """
     expected = _results(work.text, numpy(), Operands(CHECKED, dtype))
     found = _results(work.of(library.name) or work.text, library, Operands(CHECKED, dtype))

@@ -126,8 +126,8 @@ def _checked(name: str, ary: object, dtype: DType) -> core.GPUArray:
     ary = require_array(name, ary)
     if not _is_same_but_sign(ary.dtype, dtype):
         raise TypeError(
-            f"{name}: expected dtype {dtype}, that of the kernel, got {ary.dtype}; convert the array "
-            "with .astype()"
+            f"{name}: expected dtype {dtype}, that of the kernel, got {ary.dtype}; "
+            f"use {name}.astype({str(dtype)!r})"
         )
     if ary.ndim != 1:
         raise ValueError(f"{name}: expected an array with one axis, got shape {ary.shape}")

@@ -39,7 +39,7 @@ escape = ElementwiseKernel(
 )
 count = gpuarray.empty((HEIGHT, WIDTH), np.float32)
 escape(count, x, y, WIDTH, STEPS)
-inside = int(np.sum(np.equal(count, STEPS)))
+inside = int((count == STEPS).sum())
 area = 3.0 * 2.0 * inside / count.size
 print(f"area of the set: {area:.3f}")
 
