@@ -141,12 +141,6 @@ void bind_status(module_& m) {
       c, "detail", [](const Status& status) { return status.detail; },
       "Explanation by PyGPU: the argument at fault and what was expected; empty if none.");
 
-  def(m, "_report_failed_release",
-      [](const std::string& what, const Status& status) {
-        report_failed_release(what.c_str(), status.code);
-      },
-      "Report a failed release by a line on stderr, as destructors do, which cannot raise.",
-      {{"what"}, {"status"}});
   on_interrupt(&is_interrupted);
   Storage::on_out_of_memory([] {
     if (!Py_IsInitialized() || (is_finalizing() && !holds_gil())) return;
