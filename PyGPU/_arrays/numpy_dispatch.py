@@ -5,10 +5,9 @@ implemented raises TypeError; no array is silently copied to the host.
 
 `__array_ufunc__` also receives operators whose left operand is a scalar or array of NumPy. The
 results of ``numpy.float32(2) * a`` and of ``numpy.multiply`` agree: the dtype of NumPy's scalar
-takes part in promotion in both. Comparisons differ if PYGPU_COMPARISONS=pycuda: operators return
-the operands' dtype, and ufuncs return bool. Before NumPy calls the ufunc of a comparison operator,
-it converts a scalar on the left to a zero-dimensional array. Such an array identifies an operator,
-because NumPy creates it in no other case.
+takes part in promotion in both. Comparisons differ under PYGPU_COMPARISONS=pycuda: operators return
+the operands' dtype, and ufuncs return bool. NumPy calls the ufunc of a comparison operator with the
+scalar on the left as a zero-dimensional array, which it creates in no other case.
 """
 
 from __future__ import annotations

@@ -37,9 +37,8 @@ def sum(
         Array of bool, integers, real or complex numbers, with any strides.
     dtype : numpy.dtype, optional
         Dtype of the computation and of the result. By default, int64 or uint64 for bools and
-        integers of 8 and 16 bits, as in NumPy, and the dtype of `a` for others: integers of 32
-        and 64 bits wrap on overflow. float16 is accumulated in float32. With
-        PYGPU_COMPARISONS=pycuda, the dtype of `a` in all cases.
+        integers of 8 and 16 bits, and the dtype of `a` for others, so 32-bit integers wrap on
+        overflow. float16 is accumulated in float32.
     stream : Stream, optional
         Stream to launch on; the null stream by default.
     allocator : callable(nbytes), optional
@@ -95,9 +94,8 @@ def prod(
         Array of bool, integers, real or complex numbers, with any strides.
     dtype : numpy.dtype, optional
         Dtype of the computation and of the result. By default, int64 or uint64 for bools and
-        integers of 8 and 16 bits, as in NumPy, and the dtype of `a` for others: integers of 32
-        and 64 bits wrap on overflow. float16 is accumulated in float32. With
-        PYGPU_COMPARISONS=pycuda, the dtype of `a` in all cases.
+        integers of 8 and 16 bits, and the dtype of `a` for others, so 32-bit integers wrap on
+        overflow. float16 is accumulated in float32.
     stream : Stream, optional
         Stream to launch on; the null stream by default.
     allocator : callable(nbytes), optional

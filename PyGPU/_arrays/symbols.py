@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from PyGPU._arrays.functions import REFLECTED, apply, kind_of, run, typed
+from PyGPU._arrays.functions import REFLECTED, apply, kind_of, run
 from PyGPU._arrays.tracing import Number, Traced, computed, error_at_current_line, untraced_array
 from PyGPU._runtime import core
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from PyGPU._types import DTypeLike, StreamLike
 
 GPUArray = core.GPUArray
-_F8 = np.dtype(np.float64)
 
 
 class Symbol(Traced, GPUArray):
@@ -150,13 +149,12 @@ def _comparison(name: str) -> Callable[..., Any]:
     def method(self: Symbol, other: Any) -> Any:
         if not _is_operand(other):
             return NotImplemented
+        result = apply(name, self, other)
         if not core._compares_as_pycuda():
-            return apply(name, self, other)
-        operands, compute, _ = typed(name, (self, other))
-        result, other_kind = self.dtype, kind_of(other)
-        if isinstance(other_kind, np.dtype):
-            result = compute[0] if compute[0] == compute[1] else _F8
-        return run(name, operands, compute, (result,))
+            return result
+        kind = kind_of(other)
+        common = np.result_type(self.dtype, kind) if isinstance(kind, np.dtype) else self.dtype
+        return result.astype(common)
 
     return method
 

@@ -252,30 +252,17 @@ ROWS = (
         "Python",
         "PYCUDA_DEFAULT_NVCC_FLAGS",
     ),
-    Setting(
-        "PYGPU_NVRTC",
-        _ANY,
-        None,
-        "found by a search of the toolkits",
-        "path of NVRTC's library",
-        "Python",
-    ),
-    Setting(
-        "PYGPU_NVJITLINK",
-        _ANY,
-        None,
-        "found by a search of the toolkits",
-        "path of nvJitLink's library",
-        "Python",
-    ),
-    Setting(
-        "PYGPU_HIPRTC",
-        _ANY,
-        None,
-        "found by a search of the toolkits",
-        "path of HIPRTC's library",
-        "Python",
-    ),
+    *[
+        Setting(
+            f"PYGPU_{name.upper()}",
+            _ANY,
+            None,
+            "found by a search of the toolkits",
+            f"path of {name}'s library",
+            "Python",
+        )
+        for name in ("NVRTC", "nvJitLink", "HIPRTC")
+    ],
     Setting(
         "PYGPU_STATED_CUDA_VERSION",
         Parser("a version such as 11.8", _parse_version),

@@ -75,10 +75,11 @@ GPUArray.__abs__
     better: also unsigned integers; complex arrays keep their order
 GPUArray.__pos__
 GPUArray.__eq__ .__ne__
-    better: 0 and 1 in the arrays' dtype, as in PyCUDA; broadcasting; complex numbers mix with
+    better: [bools](coming_from/pycuda.md#comparisons-and-sums) where PyGPU is imported by its own
+    name, else 0 and 1 in the arrays' dtype, as in PyCUDA; broadcasting; complex numbers mix with
     others; an operand that is not an array or number is unequal, not an AssertionError
 GPUArray.__lt__ .__le__ .__gt__ .__ge__
-    better: broadcasting; complex numbers raise TypeError, not CompileError
+    better: dtypes as above; broadcasting; complex numbers raise TypeError, not CompileError
 GPUArray.fill(value, stream)
     better: any strides, float16; records and all other element types
 GPUArray.astype(dtype, stream)
@@ -118,7 +119,9 @@ maximum(a, b, out, stream) minimum(a, b, out, stream)
 logical_and(out, allocator) logical_or(out, allocator) logical_not(out, allocator)
     better: any strides, broadcasting, numbers
 sum(a, dtype, stream, allocator)
-    better: any strides; `axis=`, `out=`, `keepdims=`
+    better: sums of bools and of integers of 8 and 16 bits have
+    [64 bits](coming_from/pycuda.md#comparisons-and-sums) where PyGPU is imported by its own name;
+    any strides; `axis=`, `out=`, `keepdims=`
 max(a, stream) min(a, stream)
     better: any strides, bool and float16; `axis=`, `out=`, `keepdims=`, `allocator=`
 any(a, stream, allocator) all(a, stream, allocator)
