@@ -2,8 +2,8 @@
 
 A program is a list of steps; a step is a statement. `put` converts to an array (a GPUArray, or an
 ndarray with its own memory). `apart` copies an operand if NumPy does not define overlapping reads
-and writes. Programs avoid PyGPU's differences from NumPy: comparison operators return another
-dtype, complex numbers have no minima, and `real` is not a view.
+and writes. Programs avoid PyGPU's differences from NumPy: complex numbers have no minima, and
+`real` is not a view.
 """
 
 import math
@@ -254,7 +254,7 @@ class Draw(Reductions):
         if self.often(30):
             right = self.number(array.dtype)
         sides = [left, right] if self.often(70) else [right, left]
-        self._binary(f"{{}} {symbol} {{}}", OPERATORS[symbol], sides, symbol in COMPARISONS)
+        self._binary(f"{{}} {symbol} {{}}", OPERATORS[symbol], sides)
 
     def binary(self, name):
         function = self.one(self.words.binary)
@@ -263,9 +263,9 @@ class Draw(Reductions):
         right = self.partner(array.shape, self.words.dtypes)
         if self.often(20):  # NumPy's logical functions reject Python integers beyond 63 bits
             right = "3" if "logical" in function else self.number(array.dtype)
-        self._binary(f"np.{function}({{}}, {{}})", BINARY[function], [left, right], False)
+        self._binary(f"np.{function}({{}}, {{}})", BINARY[function], [left, right])
 
-    def _binary(self, form, entry, sides, compares):
+    def _binary(self, form, entry, sides):
         good, ulps = entry
         left, right = map(self.value, sides)
         common = np.result_type(left, right)
@@ -274,9 +274,7 @@ class Draw(Reductions):
         if common.kind == "c" and any(word in form for word in ("*", "/", "multiply", "divide")):
             ulps = 16
         text = form.format(*sides)
-        if compares:
-            text = f"({text}).astype(bool)"
-        elif form.startswith("np.") and self.often(40):
+        if form.startswith("np.") and self.often(40):
             with np.errstate(all="ignore"):
                 try:
                     dtype = self.value(text).dtype
