@@ -94,6 +94,8 @@ class PageLockedMemoryPool(Pool):
     ((2, 3), 24)
     """
 
+    _is_page_locked = True
+
     def __init__(self, allocator: PageLockedAllocator | None = None) -> None:
         super().__init__()
         if not isinstance(allocator, (PageLockedAllocator, type(None))):

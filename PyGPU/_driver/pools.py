@@ -6,6 +6,7 @@ So the finalizer of a block, which may run in any thread at any time, never wait
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import itertools
 import sys
@@ -15,7 +16,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, SupportsInt, TextIO, TypeVar, cast
 
 from PyGPU._driver import memory as _driver_memory
-from PyGPU._runtime import core, errors, extent
+from PyGPU._runtime import core, errors, extent, hooks
 
 if TYPE_CHECKING:
     from PyGPU._types import Int
@@ -105,12 +106,41 @@ class _HeldBlocks:
 
 
 _numbers = itertools.count()
+_pools: weakref.WeakValueDictionary[int, Pool] = weakref.WeakValueDictionary()
+
+
+def _bins(device: int) -> list[tuple[int, list[Any]]]:
+    """Return [(bin number, free memory)] of all pools on a device, or in page-locked memory (-1)."""
+    found = []
+    for pool in [reference() for reference in _pools.valuerefs()]:
+        if pool is None or pool._is_page_locked != (device < 0):
+            continue
+        for ordinal, blocks in list(pool._held.items()):
+            is_alive = blocks.here == core._device_epoch(ordinal) << 8 | ordinal
+            if is_alive and (ordinal == device or pool._is_page_locked):
+                found += list(blocks.bins.items())
+    return found
+
+
+def _release_largest(device: int) -> bool:
+    """Release one of the largest free blocks of `_bins(device)`; return False if there is none."""
+    for _, held in sorted(_bins(device), key=lambda bin: bin[0], reverse=True):
+        with contextlib.suppress(IndexError):
+            held.pop()
+            return True
+    return False
+
+
+hooks.register(release_held=_release_largest)
 
 
 class Pool(_driver_memory.Unique):
     """Common part of both kinds of pool; subclasses allocate the memory."""
 
+    _is_page_locked = False
+
     def __init__(self) -> None:
+        _pools[next(_numbers)] = self
         self._held: dict[int, _HeldBlocks] = {}  # by device
         # Blocks share these two with the pool, so that they need not keep the pool alive.
         self._active: dict[int, int] = {}  # {number of a block: bytes that were requested}
@@ -119,10 +149,6 @@ class Pool(_driver_memory.Unique):
     def _take(self, nbytes: int) -> Any:
         """Allocate memory that frees itself, or raise MemoryError."""
         raise NotImplementedError
-
-    def _has_room(self, nbytes: int) -> bool:
-        """Return False if _take would certainly fail."""
-        return True
 
     def _memory(self, size: int) -> tuple[Any, list[Any]]:
         """Return (memory for `size` bytes, the list that it returns to)."""
@@ -138,7 +164,7 @@ class Pool(_driver_memory.Unique):
         try:
             return held.pop(), held
         except IndexError:
-            return self._new_memory(blocks, held, _alloc_size(number)), held
+            return self._new_memory(_alloc_size(number)), held
 
     def _lend(self, block: _B, memory: Any, held: list[Any], size: int) -> _B:
         number, active = next(_numbers), self._active
@@ -150,23 +176,15 @@ class Pool(_driver_memory.Unique):
         active[number] = size
         return block
 
-    def _new_memory(self, blocks: _HeldBlocks, held: list[Any], nbytes: int) -> Any:
-        try:
-            return self._take(nbytes)
-        except errors.MemoryError:
-            core.cudaGetLastError()
-            gc.collect()
+    def _new_memory(self, nbytes: int) -> Any:
         while True:
             try:
-                return held.pop()
-            except IndexError:
-                freed = _free_largest(blocks)
-            if freed and not self._has_room(nbytes):
-                continue
-            try:
                 return self._take(nbytes)
-            except errors.MemoryError:
-                if not freed:
+            except errors.MemoryError:  # a user's allocator does not release what pools hold
+                gc.collect()
+                if not _release_largest(
+                    -1 if self._is_page_locked else core._current_device_key() & 0xFF
+                ):
                     raise
 
     def _all_held(self) -> list[tuple[int, list[Any]]]:
@@ -248,17 +266,6 @@ class Pool(_driver_memory.Unique):
         self.free_held()
 
 
-def _free_largest(blocks: _HeldBlocks) -> bool:
-    """Release one of the largest free blocks; return False if there is none."""
-    for number in sorted(blocks.bins, reverse=True):
-        try:
-            blocks.bins[number].pop()
-        except IndexError:
-            continue
-        return True
-    return False
-
-
 class DeviceMemoryPool(Pool):
     """Pool of device memory; ``allocator=pool.allocate`` makes arrays that use it.
 
@@ -277,10 +284,6 @@ class DeviceMemoryPool(Pool):
     >>> pool.active_bytes
     16
     """
-
-    def __init__(self) -> None:
-        super().__init__()
-        _device_pools[next(_numbers)] = self
 
     def allocate(self, size: Int) -> PooledDeviceAllocation:
         """Return a block of memory.
@@ -311,23 +314,10 @@ class DeviceMemoryPool(Pool):
     def _take(self, nbytes: int) -> Any:
         return _driver_memory.mem_alloc(nbytes)
 
-    def _has_room(self, nbytes: int) -> bool:  # a failing mem_alloc would collect garbage each time
-        return core._has_room(nbytes)
-
-
-_device_pools: weakref.WeakValueDictionary[int, DeviceMemoryPool] = weakref.WeakValueDictionary()
-
 
 def held_bytes(device: int) -> int:
     """Return the bytes of the free blocks that all pools of device memory hold on a device."""
-    here = core._device_epoch(device) << 8 | device
-    total = 0
-    for reference in _device_pools.valuerefs():
-        pool = reference()
-        blocks = None if pool is None else pool._held.get(device)
-        if blocks is not None and blocks.here == here:
-            total += sum(_alloc_size(n) * len(held) for n, held in list(blocks.bins.items()))
-    return total
+    return sum(_alloc_size(number) * len(held) for number, held in _bins(device))
 
 
 class DebugMemoryPool(DeviceMemoryPool):

@@ -20,6 +20,7 @@ join_module         (arrays, bytes of a word, rows per thread or 0) -> module th
 mask_module         (itemsize, threads) -> module that selects and assigns items by a mask
 compaction_module   (itemsize, is it small?) -> (module that selects items, block shape)
 references_of       module -> References, which update its texture and surface references
+release_held        device, or -1 for page-locked memory -> did a pool release a free block?
 transfer_progress   (bytes, is it an upload?) -> progress bar of a starting transfer, or None
 require_c_type      raises ValueError for a dtype without a C type
 get_item, set_item  ``a[key]`` and ``a[key] = value`` with masks or index arrays

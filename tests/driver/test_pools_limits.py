@@ -89,6 +89,92 @@ assert pool.active_blocks == 1 and PyGPU.cudaGetLastError().code == 0
     )
 
 
+WAYS = {
+    "empty": "lambda: gpuarray.empty(20 * MB, np.uint8)",
+    "mem_alloc": "lambda: drv.mem_alloc(20 * MB)",
+    "mem_alloc_pitch": "lambda: drv.mem_alloc_pitch(2048, 10 << 10)",
+    "a pool": "lambda: tools.DeviceMemoryPool().allocate(20 * MB)",
+    "managed_empty": "lambda: drv.managed_empty(20 * MB, np.uint8)",
+    "matrix_to_array": "lambda: drv.matrix_to_array(np.zeros((2048, 2560), np.float32), 'C')",
+    "np_to_array": "lambda: drv.np_to_array(np.zeros((5, 1024, 1024), np.float32), 'F')",
+    "DeviceArray": "lambda: device_array()",
+    "DeviceAllocator": "lambda: allocator()",
+}
+RELEASED = {
+    "garbage": "for _ in range(12): Cycle(take())",
+    "cached blocks": "held = [gpuarray.empty(15 * MB, np.uint8) for _ in range(4)]; del held",
+    "pools": "held = [pool.allocate(n * MB) for n in (9, 15, 17, 20)]; del held",
+}
+
+
+@pytest.mark.parametrize("held", RELEASED)
+@pytest.mark.parametrize("way", WAYS)
+def test_every_allocation_gets_what_is_held_before_it_fails(way, held, python):
+    python(
+        HEAD
+        + f"""
+class Cycle:
+    def __init__(self, held):
+        self.held, self.me = held, self
+def device_array():
+    array = PyGPU.DeviceArray_uint8((20 * MB,))
+    assert not array.allocate(), array.last_status()
+    return array
+def allocator():
+    memory = PyGPU.DeviceAllocator_uint8()
+    status = memory.allocate(20 * MB)
+    assert not status, status
+    return memory
+gc.disable()
+take = {WAYS[way]}
+{RELEASED[held]}
+kept = [take() for _ in range(2)]
+""",
+        PYGPU_BLOCK_CACHE="1",
+        **SMALL,
+    )
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if not way.startswith("Device")])
+def test_a_want_of_memory_has_the_sizes(way, python):
+    python(
+        HEAD
+        + f"""
+import re
+kept = drv.mem_alloc(50 * MB)
+try:
+    ({WAYS[way]})()
+except MemoryError as error:
+    assert f"{{14 * MB}} of its {{64 * MB}} bytes are free" in str(error), error
+    requested = int(re.search(r"([0-9]+) bytes were requested on device 0", str(error))[1])
+    assert 20 * MB <= requested <= 21 * MB, error
+else:
+    raise SystemExit("there was memory")
+assert PyGPU.cudaGetLastError().code == 0
+""",
+        **SMALL,
+    )
+
+
+def test_garbage_is_collected_before_page_locked_memory_fails(python):
+    python(
+        HEAD
+        + """
+import weakref
+gc.disable()
+class Cycle:
+    def __init__(self, held):
+        self.held, self.me = held, self
+garbage = weakref.ref(Cycle(drv.pagelocked_empty(MB, np.uint8)))
+assert garbage() is not None
+assert drv.pagelocked_empty(MB, np.uint8).size == MB
+assert garbage() is None
+""",
+        PYGPU_HOST_FAIL="2:cudaHostAlloc",
+        PYGPU_TARGET="host",
+    )
+
+
 def test_page_locked_memory_runs_out_too():
     """The same order: garbage, then the largest held blocks one by one."""
     tried, budget = [], [200]
@@ -108,13 +194,15 @@ def test_page_locked_memory_runs_out_too():
             budget[0] -= size
             return Memory(size)
 
-    pool = tools.PageLockedMemoryPool(Scarce())
+    pool, other = tools.PageLockedMemoryPool(Scarce()), tools.PageLockedMemoryPool()
+    other.allocate(80, np.uint8)
     arrays = [pool.allocate(size, np.uint8) for size in (30, 60, 90)]
     assert tried == [30, 61, 91] and budget == [18]
     del arrays
     tried.clear()
     array = pool.allocate(110, np.uint8)
-    assert tried == [111, 111, 111] and pool.held_blocks == 1 and budget == [59]
+    assert tried == [111, 111, 111, 111] and pool.held_blocks == 1 and budget == [59]
+    assert other.held_blocks == 0, "what other pools hold is released too"
     with pytest.raises(drv.MemoryError, match="scarce"):
         pool.allocate(200, np.uint8)
     assert pool.held_blocks == 0 and pool.active_bytes == len(array) == 110

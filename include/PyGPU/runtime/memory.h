@@ -41,13 +41,21 @@ using Memory = UniqueHandle<MemoryTraits>;
 // Allocate `nbytes` on the current device. For 0 bytes the handle stays empty, without an error.
 Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes);
 
+// Make the allocation `attempt` of `nbytes` on the current device. Out of memory: runs `reclaim`,
+// trims the pool and tries again, until `reclaim` releases nothing more. The last failure's detail
+// has the size and the state of the device's memory.
+Status allocate(MemoryKind kind, std::size_t nbytes, const std::function<Status()>& attempt);
+Status allocate_memory(Memory& memory, MemoryKind kind, std::size_t nbytes);
+// Set `reclaim(kind, turn)`, which returns whether it may have released memory of that kind. Turns
+// count from 0. The bindings collect Python's garbage, then release the free blocks of pools.
+void on_out_of_memory(std::function<bool(MemoryKind, int)> reclaim);
+
 // Device memory of an array, shared by its views and freed with the last of them.
 class Storage : public std::enable_shared_from_this<Storage> {
  public:
   Storage() : uses_(this) {}
-  // Allocate memory of `kind`, or plain device memory where the device has no pools and with
-  // PYGPU_POOLS=0. Out of memory: runs `reclaim`, trims the pool, retries once, then throws
-  // DeviceError with the state of the memory.
+  // Allocate memory of `kind` as `allocate_memory` does, or plain device memory where the device
+  // has no pools and with PYGPU_POOLS=0.
   static std::shared_ptr<Storage> take(std::size_t nbytes, MemoryKind kind = MemoryKind::pooled);
   // Take ownership of memory that must be freed by cudaFree.
   static std::shared_ptr<Storage> adopt(void* address, std::size_t nbytes);
@@ -56,8 +64,6 @@ class Storage : public std::enable_shared_from_this<Storage> {
                                          std::shared_ptr<const void> owner);
   // Return the exposed storage that contains an address; null if there is none.
   static std::shared_ptr<Storage> holding(const void* address);
-  // Set `reclaim`, which runs when memory is short; the bindings set Python's garbage collector.
-  static void on_out_of_memory(std::function<void()> reclaim);
 
   void* address() const { return memory_.get().address; }
   std::size_t nbytes() const { return memory_.get().nbytes; }

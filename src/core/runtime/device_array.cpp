@@ -80,7 +80,7 @@ Status DeviceArray::keep(Status status) {
 Status DeviceArray::allocate() {
   if (allocated()) return keep(Status());
   auto memory = std::make_shared<Memory>();
-  const Status taken = keep(take_memory(*memory, MemoryKind::device, layout_.nbytes()));
+  const Status taken = keep(allocate_memory(*memory, MemoryKind::device, layout_.nbytes()));
   std::lock_guard<std::mutex> hold(lock_);
   if (!taken.failed() && !device_memory_) device_memory_.swap(memory);
   return taken;

@@ -69,10 +69,11 @@ cudaError_t take(MemoryTraits::Handle& block) {
   return cudaErrorInvalidValue;
 }
 
-std::string shortage(std::size_t nbytes, int device) {
+std::string state_of_memory(MemoryKind kind) {
+  if (kind == MemoryKind::pinned) return " of page-locked memory were requested";
+  const int device = current_device();
   std::size_t free = 0, total = 0;
-  std::string text =
-      std::to_string(nbytes) + " bytes were requested on device " + std::to_string(device);
+  std::string text = " were requested on device " + std::to_string(device);
   if (cudaMemGetInfo(&free, &total) == cudaSuccess)
     text += "; " + std::to_string(free) + " of its " + std::to_string(total) + " bytes are free";
   std::uint64_t used = 0;
@@ -95,8 +96,8 @@ void trim_pool(int device) {
   (void)cudaGetLastError();
 }
 
-std::function<void()>& reclaim_hook() {
-  static auto& hook = *new std::function<void()>;
+std::function<bool(MemoryKind, int)>& reclaim_hook() {
+  static auto& hook = *new std::function<bool(MemoryKind, int)>;
   return hook;
 }
 
@@ -136,11 +137,36 @@ Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes) {
       if (const cudaError_t error = cudaGetDevice(&block.device)) return error;
   }
   block.epoch = device_epoch(block.device);
-  if (const cudaError_t error = call_that_enqueues([&] { return take(block); }))
-    return {error, std::to_string(nbytes) + " bytes were requested"};
+  if (const cudaError_t error = call_that_enqueues([&] { return take(block); })) return error;
   memory = Memory(block);
   if (block.kind == MemoryKind::device) count_plain_memory(block.device, nbytes);
   return {};
+}
+
+Status allocate(MemoryKind kind, std::size_t nbytes, const std::function<Status()>& attempt) {
+  Status status = attempt();
+  if (kind == MemoryKind::host) return status;
+  for (int turn = 0; status.code == cudaErrorMemoryAllocation; ++turn) {
+    (void)cudaGetLastError();
+    const auto& reclaim = reclaim_hook();
+    const bool tries_again = reclaim ? reclaim(kind, turn) : turn == 0;
+    if (!tries_again) {
+      if (!status.detail.empty()) status.detail += ": ";
+      status.detail += std::to_string(nbytes) + " bytes" + state_of_memory(kind);
+    }
+    trim_pool(current_device());  // a failed attempt may have grown the pool
+    if (!tries_again) return status;
+    status = attempt();
+  }
+  return status;
+}
+
+Status allocate_memory(Memory& memory, MemoryKind kind, std::size_t nbytes) {
+  return allocate(kind, nbytes, [&] { return take_memory(memory, kind, nbytes); });
+}
+
+void on_out_of_memory(std::function<bool(MemoryKind, int)> reclaim) {
+  reclaim_hook() = std::move(reclaim);
 }
 
 cudaError_t Storage::UsesTraits::release(Storage* storage) {
@@ -234,21 +260,9 @@ std::shared_ptr<Storage> take_in(Capture& capture, std::size_t nbytes) {
 std::shared_ptr<Storage> Storage::take(std::size_t nbytes, MemoryKind kind) {
   Capture* const capture = Capture::current();
   if (capture && kind == MemoryKind::pooled) return take_in(*capture, nbytes);
-  const int device = current_device();
-  if (kind == MemoryKind::pooled && !memory_pool(device)) kind = MemoryKind::device;
+  if (kind == MemoryKind::pooled && !memory_pool(current_device())) kind = MemoryKind::device;
   const auto storage = std::make_shared<Storage>();
-  Status status = take_memory(storage->memory_, kind, nbytes);
-  if (status.code == cudaErrorMemoryAllocation) {
-    (void)cudaGetLastError();
-    if (reclaim_hook()) reclaim_hook()();
-    trim_pool(device);
-    status = take_memory(storage->memory_, kind, nbytes);
-    if (status.code == cudaErrorMemoryAllocation) {
-      (void)cudaGetLastError();
-      status.detail = shortage(nbytes, device);
-      trim_pool(device);  // the failed attempt may have grown the pool
-    }
-  }
+  const Status status = allocate_memory(storage->memory_, kind, nbytes);
   check(kind == MemoryKind::pooled ? "cudaMallocAsync" : "cudaMalloc", status);
   return storage;
 }
@@ -289,10 +303,6 @@ Memory Storage::detach_memory() {
   const auto found = exposed().by_start.find(start_of(*this));
   if (found != exposed().by_start.end() && found->second == this) exposed().by_start.erase(found);
   return std::move(memory_);
-}
-
-void Storage::on_out_of_memory(std::function<void()> reclaim) {
-  reclaim_hook() = std::move(reclaim);
 }
 
 bool Storage::alive() const {

@@ -81,12 +81,17 @@ cudaError_t SurfaceTraits::destroy(const Handle& surface) {
 }
 
 TextureArray::TextureArray(const ArrayShape& shape) : itemsize_(shape.itemsize()) {
-  const RelaxedCaptureMode relaxed = relax_capture_mode();
   const auto create = [&](ArrayTraits::Handle& array) {
     return cudaMalloc3DArray(&array.value, &shape.format, shape.extent, shape.flags);
   };
-  if (const cudaError_t error = make_owned(handle_, current_device(), create))
-    check("cudaMalloc3DArray", {error, shape_detail(shape)});
+  const auto [width, height, depth] = shape.extent;
+  const std::size_t count =
+      width * std::max<std::size_t>(height, 1) * std::max<std::size_t>(depth, 1);
+  check("cudaMalloc3DArray", allocate(MemoryKind::device, count * itemsize_, [&]() -> Status {
+          const RelaxedCaptureMode relaxed = relax_capture_mode();
+          const cudaError_t error = make_owned(handle_, current_device(), create);
+          return error ? Status(error, shape_detail(shape)) : Status();
+        }));
 }
 
 cudaArray_t TextureArray::get() const { return alive(handle_, "the array"); }

@@ -25,6 +25,7 @@ namespace PyGPU::python {
   X(compaction_module)  \
   X(join_module)        \
   X(references_of)      \
+  X(release_held)       \
   X(transfer_progress)  \
   X(require_c_type) X(get_item) X(set_item)
 

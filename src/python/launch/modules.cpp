@@ -103,8 +103,9 @@ void bind_module(module_& m) {
       [](const py::type& type, std::size_t nbytes, unsigned flags) {
         void* address = nullptr;
         release_postponed();
+        const auto take = [&] { return cudaMallocManaged(&address, nbytes, flags); };
         check("cudaMallocManaged",
-              call_in_relaxed_mode([&] { return cudaMallocManaged(&address, nbytes, flags); }));
+              allocate(MemoryKind::device, nbytes, [&] { return call_in_relaxed_mode(take); }));
         const std::uintptr_t number = number_of(address);
         const auto storage = Storage::adopt(address, nbytes);
         storage->expose();

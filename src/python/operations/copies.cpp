@@ -35,7 +35,7 @@ py::object new_pagelocked(const GPUArray& gpu) {
   auto memory = std::make_unique<Memory>();
   {
     const NoGil without = release_gil();
-    check("cudaMallocHost", take_memory(*memory, MemoryKind::pinned, gpu.layout().nbytes()));
+    check("cudaMallocHost", allocate_memory(*memory, MemoryKind::pinned, gpu.layout().nbytes()));
   }
   char* const start = static_cast<char*>(memory->get().address);
   const py::capsule owner(memory.release(),

@@ -53,18 +53,19 @@ struct OwnedTraits {
 };
 using MemoryOwner = UniqueHandle<OwnedTraits>;
 
-// Return the owner of the memory that `take(&address)` makes available.
+// Return the owner of the `nbytes` of memory that `take(&address)` makes available.
 template <class Take>
-MemoryOwner owner_of(const char* name, Owned kind, const Take& take,
+MemoryOwner owner_of(const char* name, Owned kind, std::size_t nbytes, const Take& take,
                      const py::object& holder = {}) {
   OwnedMemory made;
   made.kind = kind;
   release_postponed();
-  check(name, call_in_relaxed_mode([&]() -> Status {
-          if (const cudaError_t error = cudaGetDevice(&made.device)) return error;
-          made.epoch = device_epoch(made.device);
-          return take(&made.address);
-        }));
+  const auto attempt = [&]() -> Status {
+    if (const cudaError_t error = cudaGetDevice(&made.device)) return error;
+    made.epoch = device_epoch(made.device);
+    return take(&made.address);
+  };
+  check(name, allocate(MemoryKind::pinned, nbytes, [&] { return call_in_relaxed_mode(attempt); }));
   made.holder = py::object(holder).release().ptr();
   return MemoryOwner(made);
 }
@@ -88,18 +89,15 @@ void bind_owners(module_& m) {
       "Release the memory now; return False if it was released before.");
   def(m, "_page_locked",
       [](std::size_t nbytes, unsigned flags) {
-        return owner_of("cudaHostAlloc", Owned::page_locked, [&](void** address) -> Status {
-          const cudaError_t error = cudaHostAlloc(address, nbytes, flags);
-          if (error != cudaErrorMemoryAllocation) return error;
-          return {error, std::to_string(nbytes) + " bytes of page-locked memory were requested"};
-        });
+        return owner_of("cudaHostAlloc", Owned::page_locked, nbytes,
+                        [&](void** address) { return cudaHostAlloc(address, nbytes, flags); });
       },
       "Return the owner of new page-locked memory.", {{"nbytes"}, {"flags"}});
   def(m, "_registered",
       [](const py::object& holder, std::uintptr_t address, std::size_t nbytes, unsigned flags) {
         void* const memory = reinterpret_cast<void*>(address);
         return owner_of(
-            "cudaHostRegister", Owned::registered,
+            "cudaHostRegister", Owned::registered, nbytes,
             [&](void** registered) {
               const cudaError_t error = cudaHostRegister(memory, nbytes, flags);
               if (!error) *registered = memory;
@@ -112,23 +110,11 @@ void bind_owners(module_& m) {
   def(m, "_opened",
       [](const py::bytes& handle, unsigned flags) {
         const auto known = ipc_handle_of<cudaIpcMemHandle_t>(handle);
-        return owner_of("cudaIpcOpenMemHandle", Owned::opened, [&](void** address) {
+        return owner_of("cudaIpcOpenMemHandle", Owned::opened, 0, [&](void** address) {
           return cudaIpcOpenMemHandle(address, known, flags);
         });
       },
       "Return the owner of another process's memory, opened here.", {{"handle"}, {"flags"}});
-  def(m, "_has_room",
-      [](std::size_t nbytes) {
-        void* address = nullptr;
-        const Status taken = call_in_relaxed_mode([&] { return cudaMalloc(&address, nbytes); });
-        if (taken.failed()) {
-          (void)cudaGetLastError();
-          return false;
-        }
-        check("cudaFree", call_in_relaxed_mode([&] { return cudaFree(address); }));
-        return true;
-      },
-      "Return whether the device can allocate this many bytes now.", {{"nbytes"}});
 }
 
 }  // namespace PyGPU::python

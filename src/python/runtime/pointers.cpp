@@ -28,7 +28,7 @@ struct Allocation {
     auto taken = std::make_shared<Memory>();
     const Status status = [&] {  // members change only while the GIL is held
       const NoGil without = release_gil();
-      return returned_to_caller(take_memory(*taken, kind, nbytes));
+      return returned_to_caller(allocate_memory(*taken, kind, nbytes));
     }();
     if (!status.failed()) {
       memory = std::move(taken);

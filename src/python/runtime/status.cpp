@@ -142,13 +142,18 @@ void bind_status(module_& m) {
       "Explanation by PyGPU: the argument at fault and what was expected; empty if none.");
 
   on_interrupt(&is_interrupted);
-  Storage::on_out_of_memory([] {
-    if (!Py_IsInitialized() || (is_finalizing() && !holds_gil())) return;
+  on_out_of_memory([](MemoryKind kind, int turn) {
+    if (!Py_IsInitialized() || (is_finalizing() && !holds_gil())) return turn == 0;
     const Gil held = take_gil();
     try {
-      module_::import("gc").attr("collect")();  // runs even if gc.disable() was called
+      if (turn == 0) module_::import("gc").attr("collect")();  // even after gc.disable()
+      if (turn == 0) return true;
+      const py::handle release = hook_or_null(Hook::release_held);
+      const int device = kind == MemoryKind::pinned ? -1 : current_device();
+      return release && release(device).cast<bool>();
     } catch (py::error_already_set& error) {
-      error.discard_as_unraisable("PyGPU: the garbage collection after an out-of-memory error");
+      error.discard_as_unraisable("PyGPU: the release of memory after an out-of-memory error");
+      return turn == 0;
     }
   });
 }
