@@ -203,7 +203,8 @@ class _Build:
             jobs = min(len(request.sources), os.cpu_count() or 1, _JOBS)
             compile_one = partial(self._compile, folder, definitions, lockstep_sources)
             with ThreadPoolExecutor(jobs) as pool:
-                made = list(pool.map(compile_one, request.sources, itertools.count()))
+                run_all = pool.map if jobs > 1 else map  # one job needs no thread
+                made = list(run_all(compile_one, request.sources, itertools.count()))
             words = [
                 toolchain.compiler(),
                 *toolchain.linking(request.architectures),

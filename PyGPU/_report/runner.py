@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import json
 import os
-import select
 import signal
 import sys
 import time
@@ -113,8 +112,7 @@ class _Process(contextlib.ExitStack):
     def _line(self, end: float) -> dict[str, Any] | None:
         """Return the next report; None at the end of the process. TimeoutError after `end`."""
         while b"\n" not in self._told:
-            ready = select.select([self._reader], [], [], max(0.0, end - time.monotonic()))[0]
-            if not ready:
+            if not programs.is_readable(self._reader, max(0.0, end - time.monotonic())):
                 raise TimeoutError
             data = os.read(self._reader, 1 << 16)
             if not data:

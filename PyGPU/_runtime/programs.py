@@ -42,6 +42,13 @@ def environment() -> dict[str, str]:
     return variables
 
 
+def is_readable(descriptor: int, seconds: float | None) -> bool:
+    """Wait at most some seconds until a file has data or ends; return False after that time."""
+    poll = select.poll()  # select.select() refuses descriptors above 1023
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(None if seconds is None else 1000 * seconds))
+
+
 class Finished(NamedTuple):
     """Result of a program: its status as in :mod:`subprocess`, and the texts that it wrote."""
 
@@ -101,7 +108,7 @@ class Program:
         end = None if timeout is None else time.monotonic() + timeout
         while self._reader >= 0:
             left = None if end is None else max(0.0, end - time.monotonic())
-            if not select.select([self._reader], [], [], left)[0]:
+            if not is_readable(self._reader, left):
                 raise TimeoutError
             data = os.read(self._reader, 64)
             self._told += data

@@ -124,6 +124,24 @@ def test_no_descriptor_and_no_child_stays(sigchld):
     assert (sorted(os.listdir("/proc/self/fd")), children()) == before
 
 
+def test_more_open_files_than_select_takes(tmp_path):
+    code = """
+import os, resource, signal
+soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+held = [os.open("/dev/null", os.O_RDONLY) for _ in range(1100)]
+from PyGPU.compiler import SourceModule
+from PyGPU._runtime import programs
+SourceModule("__global__ void f(int *p) { *p = 1; }")
+try:
+    programs.run(["/bin/sh", "-c", "sleep 1000"], timeout=0.05)
+except TimeoutError:
+    os._exit(3)
+"""
+    done = programs.run(["/usr/bin/env", f"PYGPU_CACHE_DIR={tmp_path}", sys.executable, "-c", code])
+    assert done.status == 3, done.stderr
+
+
 # The callers.
 
 
