@@ -14,6 +14,7 @@ _Path: TypeAlias = str | PathLike[str]
 class Library:
     path: Path
     def __getattr__(self, name: str) -> LibraryFunction: ...
+    def __getitem__(self, name: str) -> LibraryFunction: ...
 
 def load(
     source: _Path | Sequence[_Path],

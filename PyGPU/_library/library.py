@@ -83,12 +83,18 @@ def in_header(text: str) -> Declarations:
 class Library:
     """The functions of a shared library as attributes, made by :func:`PyGPU.load`.
 
-    ``library.name`` is a :class:`PyGPU.LibraryFunction`. ``dir(library)`` lists the functions.
+    ``library.name`` and ``library["name"]`` are a :class:`PyGPU.LibraryFunction`. ``dir(library)``
+    lists the functions.
+
+    Parameters
+    ----------
+    path, label, handle, declared, errors, facts : object
+        Private to PyGPU.
 
     Attributes
     ----------
     path : pathlib.Path
-        File of the library.
+        File of the library, unless the library has a function ``path``.
 
     Examples
     --------
@@ -99,8 +105,10 @@ class Library:
     """
 
     path: Path
+    __iter__ = None  # names have no order, and Python would try the numbers from 0
 
-    def _fill(
+    # Private names are mangled: functions of the library may have any other name.
+    def __init__(
         self,
         path: Path,
         label: str,
@@ -109,47 +117,48 @@ class Library:
         errors: bool,
         facts: elf.Facts | None,
     ) -> None:
-        """Add the functions that the library exports with their types, and those declared."""
-        self.path, self._label = path, label
-        self._functions: dict[str, core.LibraryFunction] = {}
-        self._exported = facts.functions if facts else ()
+        self.__label = label
+        self.__functions: dict[str, core.LibraryFunction] = {}
+        self.__exported = facts.functions if facts else ()
         for name, parameters, result, call in reversed(core._library_exports(handle)):
             types = [prototypes.Type(*one) for one in parameters]
             text = _signature(name, prototypes.Type(*result), types)
             rows = [("", *one) for one in types]
-            self._functions[name] = core._library_function(
+            self.__functions[name] = core._library_function(
                 name, text, core._library_symbol(handle, name), call, rows, result[:2], errors
             )
         # Messages about functions of a header that cannot be called, by their names.
-        self._wrong = dict(declared.unreadable)
+        self.__wrong = dict(declared.unreadable)
         for one in declared.prototypes:
             try:
-                self._functions[one.short_name] = self._declared(handle, one, errors)
+                self.__functions[one.short_name] = self.__declared(handle, one, errors)
             except AttributeError as error:
                 if not declared.is_header:
                     raise
-                self._wrong[one.short_name] = str(error)
+                self.__wrong[one.short_name] = str(error)
+        if "path" not in self.__functions:
+            self.path = path
 
-    def _declared(
+    def __declared(
         self, handle: int, one: prototypes.Prototype, errors: bool
     ) -> core.LibraryFunction:
         address = core._library_symbol(handle, one.name) or core._library_symbol(
-            handle, self._mangled(one)
+            handle, self.__mangled(one)
         )
         if not address:
             raise AttributeError(
-                f"{self._label} has no function {one.name}() for the declaration {one.text!r}"
-                + self._near(one.short_name)
+                f"{self.__label} has no function {one.name}() for the declaration {one.text!r}"
+                + self.__near(one.short_name)
             )
         rows = [(name, *kind) for name, kind in one.parameters]
         return core._library_function(
             one.short_name, one.text.rstrip(";"), address, 0, rows, one.result[:2], errors
         )
 
-    def _mangled(self, one: prototypes.Prototype) -> str:
+    def __mangled(self, one: prototypes.Prototype) -> str:
         """Return the symbol of a C++ function with the name and the parameters of a declaration."""
         candidates = []
-        for symbol in self._exported:
+        for symbol in self.__exported:
             if one.short_name not in symbol or not symbol.startswith("_Z"):
                 continue
             text = core._demangled(symbol)
@@ -161,43 +170,46 @@ class Library:
                 candidates.append(symbol)
         return candidates[0] if len(candidates) == 1 else ""
 
-    def _plain_names(self) -> list[str]:
+    def __plain_names(self) -> list[str]:
         """Return the names of the functions that the library exports, those without types too."""
-        texts = [core._demangled(name) or name for name in self._exported]
+        texts = [core._demangled(name) or name for name in self.__exported]
         names = [
             re.split(r"[<(]", text)[0].rpartition("::")[2].rpartition(" ")[2] for text in texts
         ]
         return [name for name in names if re.fullmatch(r"[A-Za-z]\w*", name)]
 
-    def _near(self, name: str) -> str:
+    def __near(self, name: str) -> str:
         import difflib  # slow to import, and needed for this message alone
 
-        near = difflib.get_close_matches(name, [*self._functions, *self._plain_names()], 3, 0.6)
+        near = difflib.get_close_matches(name, [*self.__functions, *self.__plain_names()], 3, 0.6)
         near = list(dict.fromkeys(near))
         return f"; it has {', '.join(near)}" if near else ""
 
     def __getattr__(self, name: str) -> core.LibraryFunction:
-        functions: dict[str, core.LibraryFunction] = self.__dict__.get("_functions", {})
+        functions: dict[str, core.LibraryFunction] = self.__dict__.get("_Library__functions", {})
         if name in functions:
             return functions[name]
         if name.startswith("__"):
             raise AttributeError(name)
-        if name in self._wrong:
-            raise AttributeError(self._wrong[name])
-        if name in self._plain_names():
+        if name in self.__wrong:
+            raise AttributeError(self.__wrong[name])
+        if name in self.__plain_names():
             raise AttributeError(
-                f"{self._label} has {name}(), but not the types of its parameters: write "
+                f"{self.__label} has {name}(), but not the types of its parameters: write "
                 f"PYGPU_EXPORT({name}) into its source (<PyGPU/export.h>), or give "
                 f'declarations="..." with its prototype'
             )
-        known = f"; it has {', '.join(functions)}" if 0 < len(functions) <= 8 else self._near(name)
-        raise AttributeError(f"{self._label} has no function {name}(){known}")
+        known = f"; it has {', '.join(functions)}" if 0 < len(functions) <= 8 else self.__near(name)
+        raise AttributeError(f"{self.__label} has no function {name}(){known}")
+
+    def __getitem__(self, name: str) -> core.LibraryFunction:
+        return self.__functions[name] if name in self.__functions else self.__getattr__(name)
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._functions]
+        return [*super().__dir__(), *self.__functions]
 
     def __repr__(self) -> str:
-        return f"<PyGPU.Library {self._label}: {', '.join(self._functions) or 'no functions'}>"
+        return f"<PyGPU.Library {self.__label}: {', '.join(self.__functions) or 'no functions'}>"
 
 
 def _refuse_other_target(path: Path, facts: elf.Facts | None) -> None:
@@ -242,6 +254,4 @@ def opened(path: Path, label: str, declared: Declarations, errors: bool) -> Libr
                 "cache is off) to a folder of another file system"
             )
         raise OSError(f"{path} cannot be loaded: {why}") from None
-    library = Library()
-    library._fill(path, label, handle, declared, errors, facts)
-    return library
+    return Library(path, label, handle, declared, errors, facts)

@@ -150,6 +150,21 @@ def test_a_function_without_types(folder, compiler):
         getattr(one, "plain")  # noqa: B009
 
 
+def test_a_function_may_have_any_name(compiler, tmp_path):
+    names = ["path", "fill", "_label", "_fill", "_functions", "_near", "handle", "lambda", "self"]
+    texts = [f"int {name}() {{ return {i}; }} PYGPU_EXPORT({name});" for i, name in enumerate(names)]
+    source = tmp_path / "names.cu"
+    source.write_text("#include <PyGPU/export.h>\nint near() { return 0; }\n" + "\n".join(texts))
+    library = PyGPU.load(source, cache_dir=tmp_path)
+    for i, name in enumerate(names):
+        assert getattr(library, name)() == library[name]() == i
+    with pytest.raises(AttributeError, match="has no function pth.*path") as info:
+        library["pth"]
+    assert str(source) in str(info.value) or "names.cu" in str(info.value)
+    with pytest.raises(TypeError, match="iterable"):
+        iter(library)
+
+
 def test_cpp_names_by_declarations(folder, compiler, tmp_path):
     source = tmp_path / "names.cpp"
     source.write_text(
