@@ -88,7 +88,13 @@ def from_dlpack(
             "from_dlpack: x: expected an object with __dlpack__ and __dlpack_device__, got "
             f"{type(x).__name__}"
         )
-    device_id = tuple(int(part) for part in x.__dlpack_device__())
+    device_id = x.__dlpack_device__()
+    if not isinstance(device_id, tuple) or len(device_id) != 2:
+        raise TypeError(
+            f"from_dlpack: __dlpack_device__() of {type(x).__name__} returned {device_id!r}; "
+            "expected a tuple (device type, number)"
+        )
+    device_id = tuple(map(int, device_id))
     here = _device_number(x, *device_id)
     wanted = here if device is None else _requested_number(device)
     if wanted != here and copy is False:
@@ -154,6 +160,8 @@ def asarray(
         )
     interface = getattr(x, "__cuda_array_interface__", None)
     has_dlpack = hasattr(x, "__dlpack__")
+    if interface is not None and not isinstance(interface, dict):
+        core._interface_data(interface)  # raises TypeError
     if interface is not None and (_version(interface) >= 3 or not has_dlpack):
         return _from_interface(x, interface, stream)
     if has_dlpack:
@@ -274,7 +282,7 @@ def _from_interface(x: object, interface: Mapping[str, Any], stream: StreamLike)
             raise TypeError(
                 f"asarray: __cuda_array_interface__ of {type(x).__name__} has no {key!r}"
             )
-    address, read_only = interface["data"]
+    address, read_only = core._interface_data(interface)
     if read_only:
         raise BufferError(
             "asarray: the array is read-only, and GPUArrays are writable; copy it in its own "

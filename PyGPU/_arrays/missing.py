@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 _SCAN = "PyGPU.scan.InclusiveScanKernel"
 # Alternatives to suggest for functions that are not implemented.
 _ELSEWHERE = {
@@ -15,6 +17,12 @@ _ELSEWHERE = {
         "cupy.asarray(a) or torch.from_dlpack(a), which sort the array's memory without a copy",
     ),
 }
+
+
+def name_of(ufunc: np.ufunc) -> str:
+    """Return the name of a ufunc for messages. Other packages and programs define ufuncs too."""
+    name = ufunc.__name__
+    return f"numpy.{name}" if getattr(np, name, None) is ufunc else f"the ufunc {name}"
 
 
 def not_implemented(name: str) -> TypeError:

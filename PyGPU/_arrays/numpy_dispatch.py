@@ -114,21 +114,21 @@ def array_ufunc(self: GPUArray, ufunc: np.ufunc, method: str, *inputs: Any, **kw
     if any(map(_is_foreign, (*inputs, *given))):
         return NotImplemented
     if method not in ("__call__", "reduce"):
-        raise missing.not_implemented(f"numpy.{ufunc.__name__}.{method}")
+        raise missing.not_implemented(f"{missing.name_of(ufunc)}.{method}")
     for operand in inputs:
         kind_of(operand)  # raises TypeError for arrays on the host
     if method == "reduce":
         return numpy_reductions.reduce(ufunc, *inputs, *given, **kwargs)
     if ufunc not in UFUNCS:
-        raise missing.not_implemented(f"numpy.{ufunc.__name__}")
+        raise missing.not_implemented(missing.name_of(ufunc))
     if (order := kwargs.pop("order", "K")) != "K":
-        raise TypeError(f"numpy.{ufunc.__name__}: order={order!r}: expected 'K'")
+        raise TypeError(f"{missing.name_of(ufunc)}: order={order!r}: expected 'K'")
     kwargs.pop("subok", None)
     where = kwargs.pop("where", True)
     dtype, casting = kwargs.pop("dtype", None), kwargs.pop("casting", "same_kind")
     if kwargs:
         raise TypeError(
-            f"numpy.{ufunc.__name__}: {', '.join(kwargs)}: not implemented for GPUArray"
+            f"{missing.name_of(ufunc)}: {', '.join(kwargs)}: not implemented for GPUArray"
         )
     dtype = None if dtype is None else np.dtype(dtype)
     out = (given if len(given) > 1 else given[0]) if given else None

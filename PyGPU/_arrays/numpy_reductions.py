@@ -345,7 +345,7 @@ def reduce(
     ufunc: np.ufunc, a: core.GPUArray, out: core.GPUArray | None = None, **kwargs: Any
 ) -> core.GPUArray:
     """Compute ``ufunc.reduce``, along the first axis by default."""
-    name = f"numpy.{ufunc.__name__}.reduce"
+    name = f"{missing.name_of(ufunc)}.reduce"
     if ufunc not in UFUNC_REDUCTIONS:
         raise missing.not_implemented(name)
     kwargs.setdefault("axis", 0 if a.ndim else None)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from PyGPU._arrays import missing
 from PyGPU._arrays.functions import REFLECTED, apply, kind_of, run
 from PyGPU._arrays.tracing import Number, Traced, computed, error_at_current_line, untraced_array
 from PyGPU._runtime import core
@@ -91,7 +92,7 @@ class Symbol(Traced, GPUArray):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__":
-            raise error_at_current_line(f"numpy.{ufunc.__name__}.{method} is not element-wise")
+            raise error_at_current_line(f"{missing.name_of(ufunc)}.{method} is not element-wise")
         first = inputs[0].traced_value if isinstance(inputs[0], Number) else inputs[0]
         # NumPy calls a comparison operator's ufunc with the scalar on the left as an ndarray.
         if isinstance(first, np.ndarray) and ufunc in REFLECTED and not kwargs:

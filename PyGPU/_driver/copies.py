@@ -36,12 +36,21 @@ __all__ = [
 _TO_DEVICE, _TO_HOST, _ON_DEVICE = 1, 2, 3
 
 
+def _is_on_cpu(buffer: Any) -> bool:
+    """Test whether the object is an array of another library in the CPU's memory."""
+    if isinstance(buffer, core.GPUArray):  # the target host exports its arrays as the CPU's
+        return False
+    return hasattr(buffer, "__dlpack_device__") and buffer.__dlpack_device__()[0] == 1
+
+
 def _no_buffer(buffer: object, name: str, writable: bool) -> TypeError:
     """Return the error for an object that is not a host buffer, with a hint."""
     if isinstance(buffer, str):
         hint = "; pass a bytearray" if writable else "; encode() returns the bytes of a str"
     elif isinstance(buffer, (list, tuple)):
         hint = "; numpy.array() converts it"
+    elif _is_on_cpu(buffer):
+        hint = "; numpy.from_dlpack() converts it"
     elif name in ("dest", "src") and hasattr(buffer, "__index__"):
         hint = (
             " (device memory); the arguments are memcpy_htod(device, host) and "
@@ -59,9 +68,9 @@ def _not_contiguous(what: str, writable: bool) -> ValueError:
     )
 
 
-def host_bytes(buffer: BufferLike, name: str, writable: bool) -> tuple[BufferLike, int]:
-    """Return (flat view, size in bytes) of a contiguous host buffer in C or Fortran order."""
-    if isinstance(buffer, (str, list, core.GPUArray)):
+def host_view(buffer: BufferLike, name: str, writable: bool) -> HostArray | memoryview:
+    """Return a view of a host buffer of any strides."""
+    if isinstance(buffer, (str, list, tuple, core.GPUArray)):
         raise _no_buffer(buffer, name, writable)
     if isinstance(buffer, np.generic) and writable:
         raise ValueError(f"{name}: a NumPy scalar is read-only")
@@ -71,20 +80,28 @@ def host_bytes(buffer: BufferLike, name: str, writable: bool) -> tuple[BufferLik
             raise TypeError(
                 f"{name}: dtype {array.dtype} holds Python objects, which a device cannot use"
             )
-        if not (array.flags.c_contiguous or array.flags.f_contiguous):
-            raise _not_contiguous(f"{name}: ndarray", writable)
         if writable and not array.flags.writeable:
             raise ValueError(f"{name}: the array is read-only")
-        return array.reshape(-1, order="A").view(np.uint8) if array.nbytes else b"", array.nbytes
+        return array
     try:
         view = memoryview(buffer)
     except TypeError:
         raise _no_buffer(buffer, name, writable) from None
     if writable and view.readonly:
         raise BufferError(f"{name}: the buffer is read-only")
-    if not view.contiguous:
-        raise _not_contiguous(f"{name}: the buffer", writable)
-    return view, view.nbytes
+    return view
+
+
+def host_bytes(buffer: BufferLike, name: str, writable: bool) -> tuple[BufferLike, int]:
+    """Return (flat view, size in bytes) of a contiguous host buffer in C or Fortran order."""
+    view = host_view(buffer, name, writable)
+    if isinstance(view, memoryview):
+        if not view.contiguous:
+            raise _not_contiguous(f"{name}: the buffer", writable)
+        return view, view.nbytes
+    if not (view.flags.c_contiguous or view.flags.f_contiguous):
+        raise _not_contiguous(f"{name}: ndarray", writable)
+    return view.reshape(-1, order="A").view(np.uint8) if view.nbytes else b"", view.nbytes
 
 
 def _check_copy(status: core.cudaError_t, call: str, address: int, size: int) -> None:

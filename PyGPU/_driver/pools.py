@@ -110,7 +110,7 @@ _pools: weakref.WeakValueDictionary[int, Pool] = weakref.WeakValueDictionary()
 
 
 def _bins(device: int) -> list[tuple[int, list[Any]]]:
-    """Return [(bin number, free memory)] of all pools on a device, or in page-locked memory (-1)."""
+    """Return [(bin number, free memory)] of all pools on a device, or of page-locked ones (-1)."""
     found = []
     for pool in [reference() for reference in _pools.valuerefs()]:
         if pool is None or pool._is_page_locked != (device < 0):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._driver import enums
+from PyGPU._driver.copies import host_view
 from PyGPU._runtime import core, errors, integer
 
 if TYPE_CHECKING:
@@ -42,18 +43,7 @@ class Buffer:
     def __init__(
         self, buffer: BufferLike, name: str, writable: bool, contiguous: bool = False
     ) -> None:
-        if isinstance(buffer, (str, list, tuple, core.GPUArray)):
-            raise TypeError(f"{name}: expected a host buffer, got {type(buffer).__name__}")
-        if isinstance(buffer, (np.ndarray, np.generic)):
-            array = np.asarray(buffer)
-        else:
-            try:
-                array = np.asarray(memoryview(buffer))
-            except (TypeError, ValueError):
-                kind = type(buffer).__name__
-                raise TypeError(f"{name}: expected a host buffer, got {kind}") from None
-        if writable and not array.flags.writeable:
-            raise BufferError(f"{name}: the buffer is read-only")
+        array = np.asarray(host_view(buffer, name, writable))
         if contiguous and not (array.flags.c_contiguous or array.flags.f_contiguous):
             raise ValueError(f"{name}: the buffer is not contiguous")
         self._exported = array  # an exported buffer is not reallocated

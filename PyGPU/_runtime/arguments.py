@@ -64,9 +64,9 @@ def device_address(pointer: Address, name: str, writable: bool = False) -> int:
     if hasattr(pointer, "get_pointer"):
         return int(pointer.get_pointer())
     interface = getattr(pointer, "__cuda_array_interface__", None)
-    if interface:
-        data = interface["data"]
-        if writable and data[1]:
+    if interface is not None:
+        address, is_read_only = core._interface_data(interface)
+        if writable and is_read_only:
             raise ValueError(f"{name}: the array is read-only")
-        return int(data[0])
+        return int(address)
     raise TypeError(f"{name}: expected a device address, got {type(pointer).__name__}")

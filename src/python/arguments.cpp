@@ -64,8 +64,7 @@ void* address_of(py::handle object, const char* argument) {
     return address;
   // Only a missing attribute means "not such an object"; the error of a freed array must propagate.
   if (const py::object found = attribute_or_null(object, "__cuda_array_interface__")) {
-    const py::dict interface = found;
-    return address_of_int(py::tuple(interface["data"])[0], argument);
+    return address_of_int(interface_data(found)[0], argument);
   }
   if (PyIndex_Check(object.ptr()) && !py::isinstance<np::array>(object)) {
     const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
@@ -80,10 +79,18 @@ void* address_of(py::handle object, const char* argument) {
   wrong_type(argument, "an address: an int, a pointer_wrapper, or an object with .ptr", object);
 }
 
-bool is_read_only(const py::object& interface) {
-  const auto data = py::tuple(py::dict(interface)["data"]);
-  return data.size() > 1 && is_true(data[1]);
+py::tuple interface_data(const py::object& interface) {
+  const bool is_dict = PyDict_Check(interface.ptr());
+  const py::object data = is_dict ? py::object(interface.attr("get")("data")) : interface;
+  const bool is_sequence = PyTuple_Check(data.ptr()) || PyList_Check(data.ptr());
+  if (!is_dict || !is_sequence || PySequence_Size(data.ptr()) != 2)
+    throw py::type_error("__cuda_array_interface__: " + std::string(is_dict ? "data=" : "") +
+                         repr_of(data) + ": expected " +
+                         (is_dict ? "a tuple (address, is it read-only?)" : "a dict"));
+  return py::tuple(data);
 }
+
+bool is_read_only(const py::object& interface) { return is_true(interface_data(interface)[1]); }
 
 bool is_buffer(py::handle object) {
   const bool is_number = PyIndex_Check(object.ptr()) && !py::isinstance<np::array>(object);

@@ -38,6 +38,8 @@ struct Address {
 struct MemoryObject {
   py::handle object;
 };
+// Return the pair (address, is it read-only?) of a __cuda_array_interface__.
+py::tuple interface_data(const py::object& interface);
 // Return true if a __cuda_array_interface__ says that its memory must not be written.
 bool is_read_only(const py::object& interface);
 // Set the function that finds the address of an array, before other ways are tried. The light ring

@@ -213,6 +213,35 @@ def test_nonsense(changes, error, message):
         asarray(Teller(gpuarray.zeros(3), **changes))
 
 
+@pytest.mark.parametrize("interface", [5, {"data": 5}, {"data": (5,)}, {"data": "here"}, {}])
+def test_an_interface_without_an_address_is_named(interface):
+    x = Teller(gpuarray.zeros(3))
+    x.__cuda_array_interface__ = interface
+    uses = (
+        lambda: asarray(x),
+        lambda: PyGPU.cudaMemset(x, 0, 8),
+        lambda: drv.mem_get_address_range(x),
+        lambda: drv.memset_d8(x, 0, 8),
+    )
+    for use in uses:
+        with pytest.raises(TypeError, match="__cuda_array_interface__"):
+            use()
+
+
+@pytest.mark.parametrize("device", [None, 1, (1,), "12"])
+def test_a_dlpack_device_that_is_none(device):
+    class Producer:
+        def __dlpack__(self, **keywords):
+            raise AssertionError
+
+        def __dlpack_device__(self):
+            return device
+
+    for use in (asarray, gpuarray.from_dlpack):
+        with pytest.raises(TypeError, match=r"__dlpack_device__\(\) of Producer returned"):
+            use(Producer())
+
+
 def test_memory_that_the_target_does_not_know():
     x = np.zeros(3)
     teller = Teller(gpuarray.zeros(3), data=(x.__array_interface__["data"][0], False))

@@ -88,6 +88,19 @@ def test_what_is_no_stream(bad):
         gpuarray.zeros(3).fill(1, bad)
 
 
+@pytest.mark.parametrize("pair", [None, 5, (0,), (0, 1, 2), "01", (None, 1), (1, 0), ("0", 1)])
+@pytest.mark.parametrize("is_method", [False, True])
+def test_a_stream_protocol_that_is_not_read(pair, is_method):
+    stream = Carrier(__cuda_stream__=(lambda: pair) if is_method else pair)
+    uses = (
+        lambda: gpuarray.zeros(3).get_async(stream=stream),
+        lambda: PyGPU.cudaStreamSynchronize(stream),
+    )
+    for use in uses:
+        with pytest.raises(TypeError, match=r"__cuda_stream__ of Carrier is .*version 0"):
+            use()
+
+
 # What must come after slow work.
 
 

@@ -312,3 +312,14 @@ def test_reduce():
     out = empty(4, np.int64)
     assert np.add.reduce(a, out=out) is out
     assert_same(out.get(), np.add.reduce(x))
+
+
+def test_ufuncs_of_programs_are_not_called_numpys():
+    a, mine = PyGPU.zeros(3), np.frompyfunc(abs, 1, 1)
+    mine_of_two = np.frompyfunc(max, 2, 1)
+    for use in (lambda: mine(a), lambda: mine_of_two.accumulate(a), lambda: mine_of_two.reduce(a)):
+        with pytest.raises(TypeError, match="^the ufunc (abs|max)") as info:
+            use()
+        assert "numpy." not in str(info.value)
+    with pytest.raises(TypeError, match="^numpy.isnat is not implemented"):
+        np.isnat(a)

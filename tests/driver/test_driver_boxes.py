@@ -225,8 +225,8 @@ def test_buffers_that_are_none():
             copy.set_src_device(wrong)
     read_only = np.zeros(3)
     read_only.flags.writeable = False
-    for wrong in (bytes(3), read_only):
-        with pytest.raises(BufferError, match="read-only"):
+    for wrong, error in ((bytes(3), BufferError), (read_only, ValueError)):
+        with pytest.raises(error, match="read-only"):
             copy.set_dst_host(wrong)
     with pytest.raises(ValueError, match="contiguous"):
         copy.set_src_unified(np.zeros(8)[::2])

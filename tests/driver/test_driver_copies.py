@@ -242,6 +242,42 @@ def test_read_only_destinations(memory, down, bad):
     assert bytes(memoryview(bad).cast("B")) == before
 
 
+def test_every_copy_to_the_host_reads_its_destination_alike():
+    descriptor = drv.ArrayDescriptor()
+    descriptor.width, descriptor.num_channels = 8, 1
+    array, memory = drv.Array(descriptor), drv.mem_alloc(8)
+    copies = (
+        lambda dest: drv.memcpy_dtoh(dest, memory),
+        lambda dest: drv.memcpy_dtoh_async(dest, memory),
+        lambda dest: drv.memcpy_atoh(dest, array, 0),
+        drv.Memcpy2D().set_dst_host,
+        drv.Memcpy3D().set_dst_host,
+    )
+    for copy in copies:
+        with pytest.raises(ValueError, match="read-only"):
+            copy(np.frombuffer(bytes(8), np.uint8))
+        with pytest.raises(ValueError, match="read-only"):
+            copy(np.float64(3))
+        with pytest.raises(BufferError, match="read-only"):
+            copy(bytes(8))
+        with pytest.raises(TypeError, match="Python objects"):
+            copy(np.array([None]))
+        with pytest.raises(TypeError, match="numpy.array"):
+            copy([1, 2])
+        with pytest.raises(TypeError, match="host buffer, got Foreign; numpy.from_dlpack"):
+            copy(Foreign())
+
+
+class Foreign:
+    """An array of another library in the CPU's memory, which has one element."""
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+    def __index__(self):
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+
+
 NO_ADDRESSES = [1.5, "address", None, b"1234", [1], (1,), np.zeros(3)]
 
 

@@ -152,7 +152,9 @@ def test_a_function_without_types(folder, compiler):
 
 def test_a_function_may_have_any_name(compiler, tmp_path):
     names = ["path", "fill", "_label", "_fill", "_functions", "_near", "handle", "lambda", "self"]
-    texts = [f"int {name}() {{ return {i}; }} PYGPU_EXPORT({name});" for i, name in enumerate(names)]
+    texts = [
+        f"int {name}() {{ return {i}; }} PYGPU_EXPORT({name});" for i, name in enumerate(names)
+    ]
     source = tmp_path / "names.cu"
     source.write_text("#include <PyGPU/export.h>\nint near() { return 0; }\n" + "\n".join(texts))
     library = PyGPU.load(source, cache_dir=tmp_path)

@@ -155,6 +155,9 @@ GPUArray borrow_memory(const py::object& owner, const py::object& address, const
 void bind_imports(module_& m) {
   def(m, "_import_dlpack", &import_dlpack, "Return an array of the memory of a DLPack capsule.",
       {{"capsule"}, {"owner"}, {"device"}, {"may_be_read_only"}});
+  def(m, "_interface_data", &interface_data,
+      "Return the address in a CUDA array interface, and whether its memory is read-only.",
+      {{"interface"}});
   def(m, "_borrow_memory", &borrow_memory, "Return an array of memory that `owner` keeps alive.",
       {{"owner"}, {"address"}, {"shape"}, {"strides"}, {"dtype"}, {"wait"}});
 }

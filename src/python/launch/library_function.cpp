@@ -109,7 +109,7 @@ constexpr const char* not_contiguous =
 const void* foreign_address(PyObject* argument, const py::dict& interface,
                             const KernelParameter& parameter, const LibraryParameter& more,
                             std::size_t index) {
-  const py::tuple data = interface["data"];
+  const py::tuple data = interface_data(interface);
   const py::object dtype = dtype_of(interface["typestr"]);
   const Axes shape = axes_of(interface["shape"], "shape");
   const py::object strides =

@@ -41,7 +41,13 @@ StreamRef stream_of(py::handle object) {
   if (PyLong_Check(object.ptr())) return {as_handle(object), nullptr};
   // Protocol of NVIDIA's Python libraries: a method or an attribute yields (version, handle).
   if (const py::object stream = attribute_or_null(object, "__cuda_stream__")) {
-    return {as_handle(py::tuple(PyCallable_Check(stream.ptr()) ? stream() : stream)[1]), nullptr};
+    const py::object pair = PyCallable_Check(stream.ptr()) ? stream() : stream;
+    const bool is_pair = PyTuple_Check(pair.ptr()) && PyTuple_Size(pair.ptr()) == 2;
+    if (!is_pair || !py::object(pair[py::int_(0)]).equal(py::int_(0)))
+      throw py::type_error("stream: __cuda_stream__ of " + name_of_class(Py_TYPE(object.ptr())) +
+                           " is " + repr_of(pair) +
+                           "; expected a tuple (version, handle) of version 0");
+    return {as_handle(pair[py::int_(1)]), nullptr};
   }
   const bool is_array(  // its .ptr is an address, not a handle
       attribute_or_null(object, "__cuda_array_interface__"));
