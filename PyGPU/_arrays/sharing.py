@@ -7,11 +7,12 @@ both, because the system releases the locks of a process that ends:
 - The owner locks the file ``owner`` as long as it runs.
 - Another process appends a byte to the array's file when it loads a pickle, and holds a shared lock
   on the file as long as it uses the array. The owner frees the memory when the file has one byte
-  for each pickle and no process holds a lock.
+  for each pickle, or the pickles were discarded, and no process holds a lock.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import shutil
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from PyGPU._driver import Device, Event, enums, memory
+from PyGPU._driver import Device, Event, enums, memory, pools
 from PyGPU._runtime import core, errors, require_array
 
 if TYPE_CHECKING:
@@ -147,7 +148,10 @@ class _Owned:
 
     def is_used(self) -> bool:
         """Report whether another process uses the array, or has not yet loaded its pickle."""
-        return self.path.stat().st_size < self.sent or _is_locked(self.path, fcntl.LOCK_EX)
+        try:
+            return self.path.stat().st_size < self.sent or _is_locked(self.path, fcntl.LOCK_EX)
+        except FileNotFoundError:  # another thread has released the array
+            return False
 
 
 #: Arrays that this process owns, by the paths of their files.
@@ -156,13 +160,20 @@ _owned: weakref.WeakValueDictionary[str, _Owned] = weakref.WeakValueDictionary()
 _still_used: list[_Owned] = []
 
 
-def _release(owned: _Owned | None = None) -> None:
-    """Free `owned` and all released arrays that no other process uses any more."""
-    released = [one for one in (*_still_used, owned) if one and one.process == os.getpid()]
-    _still_used[:] = [one for one in released if one.path.exists() and one.is_used()]
-    for one in released:
-        if one not in _still_used:
+def _release(owned: _Owned | None = None) -> bool:
+    """Free `owned` and all released arrays that no process uses; return False if there is none."""
+    if owned:
+        _still_used.append(owned)
+    unused = [one for one in list(_still_used) if one.process != os.getpid() or not one.is_used()]
+    for one in unused:
+        with contextlib.suppress(ValueError):  # another thread has removed it
+            _still_used.remove(one)
+        if one.process == os.getpid():
             one.path.unlink(missing_ok=True)
+    return bool(unused)
+
+
+pools.reclaimers.append(_release)
 
 
 class _Opened:
@@ -240,7 +251,8 @@ class SharedArray:
 
     A pickle of this object contains no elements: the process that loads it uses the same memory.
     Only the owner, the process that called :func:`share`, can pickle the object. The memory is
-    freed when no process uses it and every pickle was loaded, or when the owner ends.
+    freed when no process uses it and every pickle was loaded, or when the owner ends. If a pickle
+    may get lost, end with ``close(discard_pickles=True)``.
 
     The work of different processes is not ordered automatically. The writer calls `record` and
     sends the reader a message; the reader then calls `wait`.
@@ -248,6 +260,7 @@ class SharedArray:
 
     def __init__(self, use: _Owned | _Opened) -> None:
         self._use: _Owned | _Opened | None = use
+        self._closed = weakref.ref(use)
         self._release = weakref.finalize(self, _release, use if isinstance(use, _Owned) else None)
 
     def _used(self) -> _Owned | _Opened:
@@ -319,10 +332,21 @@ class SharedArray:
         errors.check(core.cudaStreamWaitEvent(stream, event), "cudaStreamWaitEvent")
         return self
 
-    def close(self) -> None:
-        """End this process's use. An array from `array` keeps the memory until it is deleted."""
-        self._use = None
+    def close(self, discard_pickles: bool = False) -> None:
+        """End this process's use. An array from `array` keeps the memory until it is deleted.
+
+        Parameters
+        ----------
+        discard_pickles : bool
+            True frees the owner's memory although pickles were not loaded; the use of one that is
+            loaded later raises LogicError. Processes that use the array keep it. A second `close`
+            may discard the pickles too.
+        """
+        use, self._use = self._closed(), None
+        if discard_pickles and isinstance(use, _Owned):
+            use.sent = 0
         self._release()
+        _release()
 
     def __enter__(self) -> Self:
         return self
@@ -344,7 +368,9 @@ class SharedArray:
 def _loaded(handle: _Handle) -> SharedArray:
     if handle.process != os.getpid():
         return SharedArray(_Opened(handle))
-    owned = _owned[handle.path]
+    owned = _owned.get(handle.path)
+    if owned is None:
+        raise errors.LogicError(f"share: the array of shape {handle.shape} was released")
     owned.sent -= 1
     return SharedArray(owned)
 

@@ -136,6 +136,58 @@ def test_both_see_the_same_memory(other):
         assert_same(shared.array.get(), x[::-1].copy() if x.ndim else x + np.float32(1))
 
 
+def test_pickles_that_nobody_loads_are_discarded(other):
+    keep = kept()
+    shared = share(to_gpu(np.arange(3.0)))
+    path = shared._use.path
+    late, own = pickle.dumps(shared), pickle.dumps(shared)
+    shared.close()
+    assert kept() == keep + 1 and path.exists()
+    shared.close(discard_pickles=True)
+    assert kept() == keep and not path.exists()
+    with pytest.raises(RuntimeError, match="LogicError: share: .* has released it"):
+        other("pickle.loads(late).array", late=late)
+    with pytest.raises(driver.LogicError, match=r"share: .*\(3,\) was released"):
+        pickle.loads(own)
+
+
+def test_a_process_keeps_the_array_whose_other_pickles_are_discarded(other):
+    keep = kept()
+    with share(to_gpu(np.arange(3.0))) as shared:
+        other("b = shared.array", shared=shared)
+        pickle.dumps(shared)
+        shared.close(discard_pickles=True)
+    assert kept() == keep + 1
+    assert other("b.get().tolist()") == [0, 1, 2]
+    other("del b, shared")
+    assert kept() == keep
+
+
+def test_arrays_that_no_process_uses_are_freed_before_memory_runs_out(python):
+    python(
+        """
+import pickle
+import PyGPU.driver as drv
+from PyGPU.gpuarray import share, shareable, zeros
+shared = share(zeros(40 << 20, "u1", shareable))
+path = shared._use.path
+pickle.dumps(shared)
+shared.close()
+try:
+    drv.mem_alloc(40 << 20)
+except drv.MemoryError:
+    path.write_bytes(b".")  # another process has loaded the pickle, and ended
+    drv.mem_alloc(40 << 20)
+    assert not path.exists()
+else:
+    raise SystemExit("there was memory")
+""",
+        PYGPU_TARGET="host",
+        PYGPU_HOST_MEMORY="64M",
+        PYGPU_BLOCK_CACHE="0",
+    )
+
+
 def test_memory_that_needs_no_copy():
     a = zeros((3, 5), allocator=shareable)
     assert share(a).array is a and share(a[1:, ::2]).array.ptr == a[1:].ptr
@@ -275,7 +327,7 @@ def total(task):
 FORKED = """
 import multiprocessing
 from PyGPU import errors
-from PyGPU.gpuarray import share, zeros
+from PyGPU.gpuarray import share, shareable, zeros
 
 def child(queue):
     try:
