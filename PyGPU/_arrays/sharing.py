@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from PyGPU._driver import Device, Event, enums, memory, pools
-from PyGPU._runtime import core, errors, require_array
+from PyGPU._driver import Device, Event, enums, memory
+from PyGPU._runtime import core, errors, hooks, require_array
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -173,7 +173,7 @@ def _release(owned: _Owned | None = None) -> bool:
     return bool(unused)
 
 
-pools.reclaimers.append(_release)
+hooks.reclaimers.append(lambda device: _release())
 
 
 class _Opened:

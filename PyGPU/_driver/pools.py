@@ -19,8 +19,6 @@ from PyGPU._driver import memory as _driver_memory
 from PyGPU._runtime import core, errors, extent, hooks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from PyGPU._types import Int
 
 __all__ = [
@@ -124,14 +122,8 @@ def _bins(device: int) -> list[tuple[int, list[Any]]]:
     return found
 
 
-#: Functions that release other memory which nobody uses; False if there was none.
-reclaimers: list[Callable[[], bool]] = []
-
-
 def _release_largest(device: int) -> bool:
     """Release one of the largest free blocks of `_bins(device)`; return False if there is none."""
-    if any(release() for release in reclaimers):
-        return True
     for _, held in sorted(_bins(device), key=lambda bin: bin[0], reverse=True):
         with contextlib.suppress(IndexError):
             held.pop()
@@ -139,7 +131,7 @@ def _release_largest(device: int) -> bool:
     return False
 
 
-hooks.register(release_held=_release_largest)
+hooks.reclaimers.append(_release_largest)
 
 
 class Pool(_driver_memory.Unique):

@@ -20,7 +20,7 @@ join_module         (arrays, bytes of a word, rows per thread or 0) -> module th
 mask_module         (itemsize, threads) -> module that selects and assigns items by a mask
 compaction_module   (itemsize, is it small?) -> (module that selects items, block shape)
 references_of       module -> References, which update its texture and surface references
-release_held        device, or -1 for page-locked memory -> did a pool release a free block?
+release_held        device, or -1 for page-locked memory -> was memory freed that nothing uses?
 transfer_progress   (bytes, is it an upload?) -> progress bar of a starting transfer, or None
 require_c_type      raises ValueError for a dtype without a C type
 get_item, set_item  ``a[key]`` and ``a[key] = value`` with masks or index arrays
@@ -36,11 +36,17 @@ from typing import Any
 
 from PyGPU._runtime.targets import core
 
+#: Functions (device, or -1 for page-locked memory) -> did they free memory that nothing uses?
+reclaimers: list[Callable[[int], bool]] = []
+
 
 def register(**hooks: Any) -> None:
     """Set hooks by their names."""
     for name, value in hooks.items():
         core._set_hook(name, value)
+
+
+register(release_held=lambda device: any(release(device) for release in reclaimers))
 
 
 def loaded(module: str) -> ModuleType:

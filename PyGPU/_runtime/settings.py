@@ -330,6 +330,14 @@ ROWS = (
         "Python, C++",
     ),
     Setting(
+        "PYGPU_HOST_INTERFACE",
+        _SWITCH,
+        "0",
+        "0",
+        "1: arrays of the target `host` have `__cuda_array_interface__`, as arrays of GPUs do",
+        "C++",
+    ),
+    Setting(
         "PYGPU_HOST_FAIL",
         Parser("a positive integer n, or n:name with the name of a call", _parse_failure),
         None,

@@ -284,6 +284,7 @@ inline std::string read(py::handle object, const Expectation& expected, Found& f
   py::object interface, export_;
   try {
     interface = attribute(object, "__cuda_array_interface__");
+    if (!interface) interface = attribute(object, "_array_interface");  // a GPUArray on host
   } catch (py::error_already_set& error) {  // a dtype without a typestr: there may be DLPack
     if (!error.matches(PyExc_Exception)) throw;
     export_ = attribute(object, "__dlpack__");

@@ -11,6 +11,7 @@ from strategies import values
 import PyGPU
 from PyGPU import driver as drv
 from PyGPU import errors, gpuarray
+from PyGPU.compiler import SourceModule
 from PyGPU.elementwise import ElementwiseKernel
 from PyGPU.gpuarray import GPUArray, to_gpu
 
@@ -80,7 +81,7 @@ def test_gpudata_that_moves_is_followed(form):
         assert array.sum().get() == host.sum()
     assert view.ptr == one[1].ptr
     bank.address = two.ptr
-    assert array.__cuda_array_interface__["data"][0] == two.ptr
+    assert array._array_interface["data"][0] == two.ptr
     array.fill(3)
     assert (two.get() == 3).all() and (one.get() == X).all()
     array.gpudata = one.gpudata
@@ -303,11 +304,59 @@ def test_an_allocator_that_fails():
 
     with pytest.raises(KeyError, match="24"):
         GPUArray((2, 3), np.float32, fails)
-    for result in (None, "memory", 1.5):
+    for result in ("memory", 1.5):
         with pytest.raises(TypeError, match="allocator"):
             GPUArray(3, allocator=lambda nbytes, result=result: result)
     with pytest.raises(TypeError):
         GPUArray(3, allocator=4096)
+
+
+# Results are allocated first: their allocator is named, which must return memory.
+FAILURES = (errors.LogicError, errors.MemoryError, TypeError)
+
+
+@pytest.mark.parametrize("nothing", [0, None])
+def test_memory_that_is_set_after_the_array_was_made(nothing):
+    """As in PyCUDA; the allocator of a program that has memory of its own later."""
+    arrays = [
+        GPUArray((2, 3), np.float32, allocator=lambda nbytes: nothing),
+        gpuarray.empty((2, 3), np.float32, lambda nbytes: nothing),
+        gpuarray.empty_like(GPUArray((2, 3), np.float32, allocator=lambda nbytes: nothing)),
+        GPUArray((3, 2), np.float32, allocator=lambda nbytes: nothing).T,
+    ]
+    uses = (
+        lambda a: a.get(),
+        lambda a: a.set(np.zeros((2, 3), np.float32)),
+        lambda a: a.fill(1),
+        lambda a: a + 1,
+        lambda a: a.copy(),
+        lambda a: gpuarray.sum(a),
+        lambda a: a[:, 1].get(),
+        lambda a: gpuarray.take(a.reshape(-1), to_gpu(np.array([1]))),
+        lambda a: a.__dlpack__(),
+    )
+    for a in arrays:
+        assert a.ptr == 0
+        for use in uses:
+            with pytest.raises(FAILURES, match=r"set gpudata|allocator"):
+                use(a)
+    for a in arrays[:3]:
+        assert a.gpudata == nothing
+        a.gpudata = drv.mem_alloc(a.nbytes)
+        a.fill(3)
+        assert a.get().tolist() == [[3] * 3] * 2
+    a.allocator = lambda nbytes: 0
+    for use in (lambda: a + 1, lambda: a.copy(), lambda: gpuarray.zeros_like(a)):
+        with pytest.raises(FAILURES, match=r"set gpudata|allocator"):
+            use()
+
+
+def test_a_kernel_may_receive_an_array_without_memory():
+    text = "__global__ void f(const float *a, int *is_null) { *is_null = a == 0; }"
+    found = gpuarray.zeros(1, np.int32)
+    a = GPUArray(3, np.float32, allocator=lambda nbytes: 0)
+    SourceModule(text).get_function("f")(a, found, block=(1, 1, 1))
+    assert found.get()[0] == 1
 
 
 SAME_MEMORY = """

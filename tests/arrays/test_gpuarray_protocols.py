@@ -122,7 +122,7 @@ def test_cuda_array_interface(x, data):
     index = data.draw(indices(x.shape))
     array = to_gpu(x)
     view, host = array[index], part(x.copy(order="K"), index)
-    interface = view.__cuda_array_interface__
+    interface = view._array_interface
     assert type(interface) is dict
     assert interface["version"] == 3
     assert interface["shape"] == host.shape
@@ -139,9 +139,30 @@ def test_cuda_array_interface(x, data):
     assert_same(seen.get(), host)
 
 
+def test_host_arrays_have_no_cuda_array_interface(python):
+    """Libraries that find one look for a GPU, and do not try DLPack."""
+    array = GPUArray(3)
+    if PyGPU.target != "host":
+        assert array.__cuda_array_interface__["data"] == (array.ptr, False)
+        return
+    assert not hasattr(array, "__cuda_array_interface__")
+    with pytest.raises(AttributeError, match="PYGPU_HOST_INTERFACE=1"):
+        _ = array.__cuda_array_interface__
+    assert array.__dlpack_device__() == (1, 0)
+    python(
+        """
+import PyGPU
+a = PyGPU.zeros(3)
+assert a.__cuda_array_interface__ == a._array_interface
+assert a.__cuda_array_interface__["data"] == (a.ptr, False)
+""",
+        PYGPU_HOST_INTERFACE="1",
+    )
+
+
 @pytest.mark.parametrize("shape", [0, (3, 0), (0, 0, 2)])
 def test_cuda_array_interface_without_elements(shape):
-    interface = GPUArray(shape, np.float32).__cuda_array_interface__
+    interface = GPUArray(shape, np.float32)._array_interface
     assert interface["data"] == (0, False)
     assert interface["shape"] == ((shape,) if isinstance(shape, int) else shape)
     assert len(interface["strides"]) == len(interface["shape"])
@@ -149,7 +170,7 @@ def test_cuda_array_interface_without_elements(shape):
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_typestr_of_every_dtype(dtype):
-    interface = GPUArray(3, dtype).__cuda_array_interface__
+    interface = GPUArray(3, dtype)._array_interface
     assert interface["typestr"] == dtype.str
     assert all(type(key) is str for key in interface)
 
@@ -157,7 +178,7 @@ def test_typestr_of_every_dtype(dtype):
 def test_the_interface_of_records_without_a_list_of_fields():
     """Fields out of order have no descr, which is optional: the rest is told all the same."""
     fields = {"names": ["b", "a"], "formats": ["i4", "i4"], "offsets": [4, 0]}
-    interface = GPUArray(3, np.dtype(fields)).__cuda_array_interface__
+    interface = GPUArray(3, np.dtype(fields))._array_interface
     assert interface["typestr"] == "|V8"
     assert "descr" not in interface
 
@@ -165,10 +186,10 @@ def test_the_interface_of_records_without_a_list_of_fields():
 def test_the_stream_of_the_interface_orders_reads():
     """None promises that no wait is needed; 1 is the legacy null stream; 0 is not allowed."""
     array = GPUArray(3)
-    stream = array.__cuda_array_interface__["stream"]
+    stream = array._array_interface["stream"]
     assert stream in ((None,) if PyGPU.target == "hip" else (None, 1))  # ROCm has no stream 1
     assert not PyGPU.cudaDeviceSynchronize()
-    assert array.__cuda_array_interface__["stream"] is None  # nothing is pending
+    assert array._array_interface["stream"] is None  # nothing is pending
 
 
 def test_an_array_is_memory_for_the_low_level():

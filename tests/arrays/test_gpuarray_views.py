@@ -290,7 +290,7 @@ USES = {
     "assign": lambda a: a.__setitem__(Ellipsis, 1),
     "assign array": lambda a: a.__setitem__(Ellipsis, gpuarray.zeros(a.shape, a.dtype)),
     "text": str,
-    "interface": lambda a: a.__cuda_array_interface__,
+    "interface": lambda a: a._array_interface,
     "truth": lambda a: bool(a[(0,) * a.ndim]),
     "pickle": lambda a: a.__reduce__(),
 }

@@ -22,7 +22,7 @@ class Teller:
 
     def __init__(self, array, **changes):
         self.array = array
-        self.__cuda_array_interface__ = {**array.__cuda_array_interface__, **changes}
+        self.__cuda_array_interface__ = {**array._array_interface, **changes}
 
     def without(self, *names):
         for name in names:
@@ -260,4 +260,4 @@ def test_errors_of_the_owner_are_heard():
     array = gpuarray.zeros(3)
     array.gpudata.free()
     with pytest.raises(PyGPU.errors.LogicError, match="freed"):
-        _ = array.__cuda_array_interface__
+        _ = array._array_interface

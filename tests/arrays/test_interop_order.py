@@ -67,7 +67,7 @@ def export(end=False, **arguments):
         dlpack.end(managed)
 
 def told(**changes):
-    said = {**array.__cuda_array_interface__, **changes}
+    said = {**array._array_interface, **changes}
     return stand_ins.Carrier(__cuda_array_interface__=said)
 
 def double(stream, *arguments):
@@ -123,7 +123,7 @@ CASES = {
     "del b; say('begin'); export(stream=a)": {("a", "null")},
     "say('begin'); export(stream=-1)": set(),
     "array = array[:0]; say('begin'); export(stream=a)": set(),
-    "say('begin'); array.__cuda_array_interface__": OF_BOTH,
+    "say('begin'); array._array_interface": OF_BOTH,
     # Memory without a consumer's stream may be read by the host.
     "say('begin'); export()": OF_BOTH | {("host", "null")},
     # A copy is made in the order of the null stream.

@@ -149,7 +149,7 @@ def test_a_reader_of_the_interface_comes_after_our_work(writer):
     array, stream = gpuarray.zeros(SIZE, np.int32), WRITERS[writer]()
     prepare()
     slow_fill(array, 7, stream)
-    interface, reader = array.__cuda_array_interface__, drv.Stream(1)
+    interface, reader = array._array_interface, drv.Stream(1)
     reader.wait_for_event(drv.Event().record(interface["stream"]))
     out = drv.pagelocked_empty(array.shape, array.dtype)
     drv.memcpy_dtoh_async(out, interface["data"][0], reader)
@@ -187,7 +187,7 @@ class Ordered(dlpack.Producer):
 class Teller:
     def __init__(self, array, stream):
         self.__cuda_array_interface__ = {
-            **array.__cuda_array_interface__,
+            **array._array_interface,
             "stream": int(stream) if stream else 1,
         }
 

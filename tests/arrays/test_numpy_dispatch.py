@@ -318,8 +318,8 @@ def test_ufuncs_of_programs_are_not_called_numpys():
     a, mine = PyGPU.zeros(3), np.frompyfunc(abs, 1, 1)
     mine_of_two = np.frompyfunc(max, 2, 1)
     for use in (lambda: mine(a), lambda: mine_of_two.accumulate(a), lambda: mine_of_two.reduce(a)):
-        with pytest.raises(TypeError, match="^the ufunc (abs|max)") as info:
+        with pytest.raises(TypeError, match=r"^the ufunc (abs|max)") as info:
             use()
         assert "numpy." not in str(info.value)
-    with pytest.raises(TypeError, match="^numpy.isnat is not implemented"):
+    with pytest.raises(TypeError, match=r"^numpy.isnat is not implemented"):
         np.isnat(a)

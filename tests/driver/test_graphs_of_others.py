@@ -233,7 +233,7 @@ def test_interfaces_do_not_spoil_anothers_capture(foreign_capture):
     busy = drv.Stream(1)
     a.fill(1, stream=busy)
     foreign_capture.begin()
-    assert a.__cuda_array_interface__["shape"] == (1000,)
+    assert a._array_interface["shape"] == (1000,)
     a.__dlpack__(stream=int(foreign_capture.kept))
     assert foreign_capture.end() == 0
 

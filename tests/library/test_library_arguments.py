@@ -126,7 +126,7 @@ def test_elements_of_every_kind(f):
 class Interface:
     def __init__(self, array, **changes):
         self.array = array
-        self.__cuda_array_interface__ = {**array.__cuda_array_interface__, **changes}
+        self.__cuda_array_interface__ = {**array._array_interface, **changes}
 
 
 def test_arrays_of_other_libraries(f):

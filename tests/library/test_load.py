@@ -160,7 +160,7 @@ def test_a_function_may_have_any_name(compiler, tmp_path):
     library = PyGPU.load(source, cache_dir=tmp_path)
     for i, name in enumerate(names):
         assert getattr(library, name)() == library[name]() == i
-    with pytest.raises(AttributeError, match="has no function pth.*path") as info:
+    with pytest.raises(AttributeError, match=r"has no function pth.*path") as info:
         library["pth"]
     assert str(source) in str(info.value) or "names.cu" in str(info.value)
     with pytest.raises(TypeError, match="iterable"):

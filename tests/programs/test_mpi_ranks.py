@@ -26,7 +26,10 @@ def ranks():
     mpiexec = shutil.which("mpiexec", path=beside) or needs.missing("mpi4py.MPI", "no mpiexec here")
 
     # Open MPI counts the processor's cores, and refuses to start more processes than that.
-    more = {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+    more = {
+        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+        "PYGPU_HOST_INTERFACE": "1",
+    }
 
     def run(number, *arguments, cwd):
         done = subprocess.run(
@@ -114,7 +117,8 @@ for step in range(3):
 for request in requests:
     request.Free()
 
-# Records, which DLPack has no type for: mpi4py goes on to the CUDA array interface.
+# Records, which DLPack has no type for: mpi4py goes on to the CUDA array interface, which arrays of
+# the host have with PYGPU_HOST_INTERFACE=1.
 record = np.dtype([("position", "f8", 3), ("charge", "i4")], align=True)
 x = np.zeros(4, record)
 x["charge"], x["position"] = world.rank + 1, np.arange(3)

@@ -88,7 +88,7 @@ for use in (
     "x.ptr",
     "x.gpudata",
     "x[5:].ptr",
-    "x.__cuda_array_interface__",
+    "x._array_interface",
     "x.__dlpack__()",
     "x.T.gpudata",
     "x[5:].T.T.ptr",

@@ -95,7 +95,7 @@ if pid == 0:
     uses = [
         x.get, x.copy, x.sum, x.get_async, x.tolist, lambda: x + 1, lambda: x.fill(1),
         lambda: x.set(np.zeros(4)), lambda: float(x[0]), lambda: x.__dlpack__(), lambda: np.sin(x),
-        lambda: x.__cuda_array_interface__, lambda: x[::2].get(), lambda: x.astype("f4"),
+        lambda: x._array_interface, lambda: x[::2].get(), lambda: x.astype("f4"),
         lambda: gpuarray.concatenate((x, x)), lambda: x.T.reshape(2, 2).get(),
         lambda: str(x), lambda: x.__setitem__(0, 1), lambda: pickle.dumps(x), lambda: cumath.exp(x),
     ]

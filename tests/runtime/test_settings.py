@@ -32,6 +32,7 @@ BAD = {
     "PYGPU_HOST_THREADS": ["0", "1025"],
     "PYGPU_HOST_WARP": ["48", "wide"],
     "PYGPU_HOST_STRICT": ["yes", "2"],
+    "PYGPU_HOST_INTERFACE": ["yes"],
     "PYGPU_HOST_FAIL": ["x", "0", "-1", "3x", "1.5", "99999999999999999999"],
     "PYGPU_HOST_PROCESSOR": ["none"],
 }

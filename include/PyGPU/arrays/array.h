@@ -34,7 +34,7 @@ class Array {
   }
   int device() const { return device_; }
   const std::shared_ptr<Storage>& storage() const { return storage_; }
-  // Throw if the array's memory was freed.
+  // Throw if the array's memory was freed, or if its address is 0.
   void require_alive() const;
 
   // Return whether the extents of the arrays share bytes; the arrays may then overlap.

@@ -75,12 +75,15 @@ Array Array::unusable(const Layout& layout) {
 Array Array::view(const Layout& layout, Index offset) const {
   Array array = *this;
   array.layout_ = layout;
-  array.data_ = layout.nbytes() ? data_ + offset : nullptr;
+  array.data_ = data_ && layout.nbytes() ? data_ + offset : nullptr;
   return array;
 }
 
 void Array::require_alive() const {
-  if (storage_) storage_->require_alive();
+  if (storage_) return storage_->require_alive();
+  if (!data_ && layout_.nbytes())
+    throw DeviceError("GPUArray", {cudaErrorInvalidValue,
+                                   "the array has no memory: set gpudata, which is 0 or None"});
 }
 
 void* Array::dense_start() const {

@@ -5,6 +5,7 @@
 // reading it returns the value that was set, but PyGPU itself uses the true one.
 #include <chrono>
 
+#include "PyGPU/runtime/settings.h"
 #include "python/binders.h"
 #include "python/operations/copies.h"
 
@@ -64,7 +65,7 @@ py::object pending_stream(const GPUArray& array) {
   return py::none();
 }
 
-py::dict cuda_array_interface(const GPUArray& array) {
+py::dict array_interface(const GPUArray& array) {
   array.core.require_alive();
   py::dict interface;
   interface["shape"] = tuple_of(array.layout().shape());
@@ -80,6 +81,16 @@ py::dict cuda_array_interface(const GPUArray& array) {
   interface["stream"] = pending_stream(array);
   interface["version"] = 3;
   return interface;
+}
+
+// Libraries that find this attribute look for a GPU at once, before they try DLPack.
+py::dict cuda_array_interface(const GPUArray& array) {
+  static const bool has_interface = PYGPU_HAVE_GPU || switch_setting("PYGPU_HOST_INTERFACE", false);
+  if (!has_interface)
+    throw py::attribute_error(
+        "__cuda_array_interface__: arrays of the target host are in the CPU's memory; import them "
+        "by DLPack, or set PYGPU_HOST_INTERFACE=1");
+  return array_interface(array);
 }
 
 void set_shape(GPUArray& array, const py::object& value) {
@@ -303,6 +314,8 @@ Examples
       "Allocator of the array and of results; None is the memory pool.");
   property(c, "__cuda_array_interface__", &cuda_array_interface,
            "CUDA array interface, version 3, for other libraries.");
+  property(c, "_array_interface", &array_interface,
+           "CUDA array interface on every target, for <PyGPU/view.h>.");
   c.attr("__array_priority__") = 100;
 }
 

@@ -61,7 +61,7 @@ GPUArray empty_like(const py::object& other, const py::object& dtype, const std:
   const Axes lengths = shape.is_none() ? model.shape() : axes_of(shape, "shape");
   const Layout layout = layout_like(model, lengths, itemsize_of(type), order);
   const DeviceGuard here = array ? use_device_of(array->core) : DeviceGuard();
-  return new_array(layout, type, array ? array->allocator : py::none());
+  return new_array(layout, type, array ? array->allocator : py::none(), true);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ GPUArray make_gpuarray(py::handle, const py::object& shape, const py::object& dt
     if (!base.is_none())
       throw py::value_error("base=" + repr_of(base) +
                             ": an array without gpudata owns its memory; expected None");
-    return new_array(layout, type, allocator);
+    return new_array(layout, type, allocator, true);
   }
   if (device.is_given)
     throw py::value_error("device: an array of given memory is on its device; expected None");

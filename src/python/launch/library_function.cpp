@@ -138,7 +138,7 @@ void require_type(PyObject* argument, const DType& dtype, const KernelParameter&
 std::optional<const void*> own_address(PyObject* argument, const KernelParameter& parameter,
                                        const LibraryParameter& more, std::size_t index) {
   if (const GPUArray* const array = gpuarray_in(argument)) {
-    array->core.require_alive();
+    if (array->core.address()) array->core.require_alive();
     if (parameter.last_accepted_dtype.ptr() != array->dtype.ptr())
       require_elements(argument, array->dtype.ptr(), parameter, more, index,
                        array->layout().nbytes());

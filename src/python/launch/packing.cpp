@@ -191,7 +191,7 @@ void put_object(PyObject* argument, const KernelParameter& parameter, std::size_
 bool quick_address(PyObject* argument, const KernelParameter& parameter, std::size_t index,
                    const void** address) {
   if (const GPUArray* const array = gpuarray_in(argument)) {
-    array->core.require_alive();
+    if (array->core.address()) array->core.require_alive();
     compare_elements(array->dtype.ptr(), parameter, index);
     *address = array->core.address();
     return true;

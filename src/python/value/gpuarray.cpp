@@ -113,7 +113,8 @@ void require_device(const Array& array, int device) {
                          std::to_string(array.device()) + ": copy one to the other's device first");
 }
 
-GPUArray new_array(const Layout& layout, const py::object& dtype, const py::object& allocator) {
+GPUArray new_array(const Layout& layout, const py::object& dtype, const py::object& allocator,
+                   bool may_lack_memory) {
   // Strides from the caller may leave gaps or be negative: allocate every byte that they reach.
   const auto [low, high] = layout.extent();
   const auto nbytes = std::size_t(high - low);
@@ -127,11 +128,13 @@ GPUArray new_array(const Layout& layout, const py::object& dtype, const py::obje
   } else {
     array.gpudata = allocator(nbytes);
     keep_for_graph(array);
-    char* const start = static_cast<char*>(address_of(array.gpudata, "allocator's result"));
-    if (!start)
+    char* start = nullptr;
+    if (!may_lack_memory || !array.gpudata.is_none())
+      start = static_cast<char*>(address_of(array.gpudata, "allocator's result"));
+    if (!start && !may_lack_memory)
       throw DeviceError("allocator(" + std::to_string(nbytes) + ")",
                         {cudaErrorMemoryAllocation, "the allocator returned address 0"});
-    array.core = Array::borrow(layout, start - low);
+    array.core = Array::borrow(layout, start ? start - low : nullptr);
   }
   return array;
 }

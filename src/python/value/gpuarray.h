@@ -109,7 +109,9 @@ np::array element_of(const py::object& dtype, const py::object& value);
 
 // Make the device of an array current. An array without elements leaves the current device.
 DeviceGuard use_device_of(const Array& array);
-GPUArray new_array(const Layout& layout, const py::object& dtype, const py::object& allocator);
+// If `may_lack_memory`, the allocator may return 0 or None: the caller sets `gpudata` later.
+GPUArray new_array(const Layout& layout, const py::object& dtype, const py::object& allocator,
+                   bool may_lack_memory = false);
 // Return a new array that only work on `stream` uses.
 GPUArray scratch_array(const Layout& layout, const py::object& dtype, const StreamRef& stream,
                        const py::object& allocator = py::none());
