@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Union
 from PyGPU._library import builds, toolchains
 from PyGPU._library import library as _library
 from PyGPU._library.library import Library
+from PyGPU._runtime import as_list as _as_list
 from PyGPU._runtime import core as _core
 
 LibraryFunction = _core.LibraryFunction
@@ -139,7 +140,7 @@ def load(
     5.0
     """
     is_one = isinstance(source, (str, os.PathLike))
-    sources = [source] if is_one else list(source)  # type: ignore[list-item, arg-type]
+    sources = [source] if is_one else _as_list("source", source)  # type: ignore[list-item, arg-type]
     declared = _declarations(declarations)
     if len(sources) == 1 and re.search(r"\.so(?:\.\d+)*$", os.fspath(sources[0])):
         name = os.fspath(sources[0])

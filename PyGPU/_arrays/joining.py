@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from PyGPU._arrays.index_copies import copy_in_c_order
-from PyGPU._runtime import core, on_device_of_first, require_array
+from PyGPU._runtime import as_list, core, on_device_of_first, require_array
 
 if TYPE_CHECKING:
     from PyGPU._types import AllocatorLike, Int, Shape, StreamLike
@@ -69,7 +69,7 @@ def concatenate(
     >>> gpuarray.concatenate([a, a])
     array([1, 2, 1, 2])
     """
-    return core._concatenate(arrays, axis, allocator)
+    return core._concatenate(as_list("arrays", arrays), axis, allocator)
 
 
 def stack(
@@ -109,7 +109,7 @@ def stack(
     array([[1, 2],
            [1, 2]])
     """
-    return core._stack(arrays, axis, allocator)
+    return core._stack(as_list("arrays", arrays), axis, allocator)
 
 
 def transpose(a: core.GPUArray, axes: Shape | None = None) -> core.GPUArray:

@@ -58,8 +58,8 @@ class ArgumentHandler:
         """
         if self.dev_alloc is None:
             size = getattr(self.array, "nbytes", None)
-            if size is None:  # bytes and other buffers
-                size = host_bytes(self.array, type(self).__name__, False)[1]
+            if size is None or type(self) in (In, Out, InOut):  # others may copy any object
+                size = host_bytes(self.array, type(self).__name__, isinstance(self, Out))[1]
             self.dev_alloc = memory.mem_alloc(size) if size else 0
         return self.dev_alloc
 

@@ -36,20 +36,16 @@ __all__ = [
 _TO_DEVICE, _TO_HOST, _ON_DEVICE = 1, 2, 3
 
 
-def _is_on_cpu(buffer: Any) -> bool:
-    """Test whether the object is an array of another library in the CPU's memory."""
-    if isinstance(buffer, core.GPUArray):  # the target host exports its arrays as the CPU's
-        return False
-    return hasattr(buffer, "__dlpack_device__") and buffer.__dlpack_device__()[0] == 1
-
-
 def _no_buffer(buffer: object, name: str, writable: bool) -> TypeError:
     """Return the error for an object that is not a host buffer, with a hint."""
+    memory = (
+        None if isinstance(buffer, core.GPUArray) else getattr(buffer, "__dlpack_device__", None)
+    )
     if isinstance(buffer, str):
         hint = "; pass a bytearray" if writable else "; encode() returns the bytes of a str"
     elif isinstance(buffer, (list, tuple)):
         hint = "; numpy.array() converts it"
-    elif _is_on_cpu(buffer):
+    elif memory and memory()[0] == 1:  # a CPU tensor
         hint = "; numpy.from_dlpack() converts it"
     elif name in ("dest", "src") and hasattr(buffer, "__index__"):
         hint = (

@@ -14,7 +14,7 @@ from PyGPU._driver.host_memory import (
     RegisteredHostMemory,
 )
 from PyGPU._driver.memory import in_memory
-from PyGPU._runtime import core, errors, extent
+from PyGPU._runtime import core, errors, extent, integer
 
 if TYPE_CHECKING:
     from PyGPU._types import DType, DTypeLike, HostArray, Int, Order, Shape
@@ -133,7 +133,7 @@ def pagelocked_empty(
     """
 
     def take(nbytes: int) -> PagelockedHostAllocation:
-        return PagelockedHostAllocation(core._page_locked(nbytes, int(mem_flags)))
+        return PagelockedHostAllocation(core._page_locked(nbytes, integer("mem_flags", mem_flags)))
 
     return new_array(take, shape, dtype, order)
 
@@ -166,7 +166,7 @@ def managed_empty(
     >>> drv.managed_empty(2, np.int32).shape
     (2,)
     """
-    flags = int(mem_flags) or 1
+    flags = integer("mem_flags", mem_flags) or 1
 
     def take(nbytes: int) -> ManagedAllocation:
         return core._managed_alloc(ManagedAllocation, nbytes, flags)

@@ -18,7 +18,7 @@ from PyGPU._kernels.text.indexed import (
     get_elwise_kernel_and_types,
 )
 from PyGPU._kernels.types import ScalarArg, VectorArg, require_elements
-from PyGPU._runtime import Rebuilt, capabilities, core, errors, integer
+from PyGPU._runtime import Rebuilt, as_list, capabilities, core, errors, integer
 
 if TYPE_CHECKING:
     from PyGPU._types import Int, StreamLike, TextureReference
@@ -176,7 +176,9 @@ class ElementwiseKernel(Rebuilt):
         loop_prep: str = "",
         after_loop: str = "",
     ) -> None:
-        self._arguments = arguments if isinstance(arguments, str) else list(arguments)
+        self._arguments = (
+            arguments if isinstance(arguments, str) else as_list("arguments", arguments)
+        )
         self._operation = operation
         self._settings: dict[str, Any] = {
             **{"name": name, "keep": keep, "options": options},

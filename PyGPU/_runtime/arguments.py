@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from PyGPU._runtime.targets import core
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from PyGPU._types import Address, Int
+
+T = TypeVar("T")
 
 
 def _is_raised_by_program(error: BaseException) -> bool:
@@ -24,6 +28,15 @@ def integer(name: str, value: Int) -> int:
         if _is_raised_by_program(error):
             raise
         raise TypeError(f"{name}: expected an integer, got {value!r}") from None
+
+
+def as_list(name: str, values: Iterable[T]) -> list[T]:
+    """Return the values as a list, or raise TypeError."""
+    try:
+        items = iter(values)
+    except TypeError:
+        raise TypeError(f"{name}: expected a sequence, got {values!r}") from None
+    return list(items)
 
 
 def extent(name: str, value: Int) -> int:

@@ -80,13 +80,12 @@ void* address_of(py::handle object, const char* argument) {
 }
 
 py::tuple interface_data(const py::object& interface) {
-  const bool is_dict = PyDict_Check(interface.ptr());
-  const py::object data = is_dict ? py::object(interface.attr("get")("data")) : interface;
-  const bool is_sequence = PyTuple_Check(data.ptr()) || PyList_Check(data.ptr());
-  if (!is_dict || !is_sequence || PySequence_Size(data.ptr()) != 2)
-    throw py::type_error("__cuda_array_interface__: " + std::string(is_dict ? "data=" : "") +
-                         repr_of(data) + ": expected " +
-                         (is_dict ? "a tuple (address, is it read-only?)" : "a dict"));
+  py::object data;
+  if (PyDict_Check(interface.ptr())) data = interface.attr("get")("data");
+  if (!data || !(py::isinstance<py::tuple>(data) || py::isinstance<py::list>(data)) ||
+      py::len(data) != 2)
+    throw py::type_error("__cuda_array_interface__: expected a dict with data=(address, is it " +
+                         ("read-only?), got " + repr_of(interface)));
   return py::tuple(data);
 }
 

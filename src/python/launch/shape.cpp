@@ -56,7 +56,8 @@ dim3 shape_of(const char* name, PyObject* value) {
 }
 
 std::size_t shared_bytes_of(PyObject* value) {
-  const Py_ssize_t bytes = PyNumber_AsSsize_t(value, PyExc_OverflowError);
+  const Py_ssize_t bytes =
+      PyIndex_Check(value) ? PyNumber_AsSsize_t(value, PyExc_OverflowError) : -1;
   if (bytes == -1 && PyErr_Occurred()) throw py::error_already_set();
   if (bytes < 0 || bytes > 0x7fffffff)
     raise_invalid_argument("shared", value, "a number of bytes from 0 to 2147483647");

@@ -49,8 +49,9 @@ StreamRef stream_of(py::handle object) {
                            "; expected a tuple (version, handle) of version 0");
     return {as_handle(pair[py::int_(1)]), nullptr};
   }
-  const bool is_array(  // its .ptr is an address, not a handle
-      attribute_or_null(object, "__cuda_array_interface__"));
+  const bool is_array =  // its .ptr is an address, not a handle
+      attribute_or_null(object, "__dlpack__") ||
+      attribute_or_null(object, "__cuda_array_interface__");
   for (const char* name : {"handle", "ptr", "cuda_stream"}) {
     if (is_array) break;
     py::object number = attribute_or_null(object, name);
