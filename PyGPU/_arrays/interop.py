@@ -90,10 +90,7 @@ def from_dlpack(
         )
     device_id = x.__dlpack_device__()
     if not isinstance(device_id, tuple) or len(device_id) != 2:
-        raise TypeError(
-            f"from_dlpack: __dlpack_device__() of {type(x).__name__} returned {device_id!r}; "
-            "expected a tuple (device type, number)"
-        )
+        raise TypeError(f"from_dlpack: __dlpack_device__() returned {device_id!r}, no pair of ints")
     device_id = tuple(map(int, device_id))
     here = _device_number(x, *device_id)
     wanted = here if device is None else _requested_number(device)

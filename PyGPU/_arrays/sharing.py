@@ -251,8 +251,8 @@ class SharedArray:
 
     A pickle of this object contains no elements: the process that loads it uses the same memory.
     Only the owner, the process that called :func:`share`, can pickle the object. The memory is
-    freed when no process uses it and every pickle was loaded, or when the owner ends. If a pickle
-    may get lost, end with ``close(discard_pickles=True)``.
+    freed when no process uses it and every pickle was loaded or discarded by `close`, or when the
+    owner ends.
 
     The work of different processes is not ordered automatically. The writer calls `record` and
     sends the reader a message; the reader then calls `wait`.
@@ -338,9 +338,8 @@ class SharedArray:
         Parameters
         ----------
         discard_pickles : bool
-            True frees the owner's memory although pickles were not loaded; the use of one that is
-            loaded later raises LogicError. Processes that use the array keep it. A second `close`
-            may discard the pickles too.
+            True does not wait until pickles are loaded: one that is loaded later is of no use. A
+            second `close` may discard the pickles too.
         """
         use, self._use = self._closed(), None
         if discard_pickles and isinstance(use, _Owned):

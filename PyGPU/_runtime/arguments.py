@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from PyGPU._runtime.targets import core
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from PyGPU._types import Address, Int
-
-T = TypeVar("T")
 
 
 def _is_raised_by_program(error: BaseException) -> bool:
@@ -30,13 +26,11 @@ def integer(name: str, value: Int) -> int:
         raise TypeError(f"{name}: expected an integer, got {value!r}") from None
 
 
-def as_list(name: str, values: Iterable[T]) -> list[T]:
+def as_list(name: str, values: Any) -> list[Any]:
     """Return the values as a list, or raise TypeError."""
-    try:
-        items = iter(values)
-    except TypeError:
-        raise TypeError(f"{name}: expected a sequence, got {values!r}") from None
-    return list(items)
+    if not hasattr(values, "__iter__"):
+        raise TypeError(f"{name}: expected a sequence, got {values!r}")
+    return list(values)
 
 
 def extent(name: str, value: Int) -> int:

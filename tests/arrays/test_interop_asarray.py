@@ -238,7 +238,7 @@ def test_a_dlpack_device_that_is_none(device):
             return device
 
     for use in (asarray, gpuarray.from_dlpack):
-        with pytest.raises(TypeError, match=r"__dlpack_device__\(\) of Producer returned"):
+        with pytest.raises(TypeError, match=r"__dlpack_device__\(\) returned"):
             use(Producer())
 
 

@@ -44,9 +44,8 @@ StreamRef stream_of(py::handle object) {
     const py::object pair = PyCallable_Check(stream.ptr()) ? stream() : stream;
     const bool is_pair = PyTuple_Check(pair.ptr()) && PyTuple_Size(pair.ptr()) == 2;
     if (!is_pair || !py::object(pair[py::int_(0)]).equal(py::int_(0)))
-      throw py::type_error("stream: __cuda_stream__ of " + name_of_class(Py_TYPE(object.ptr())) +
-                           " is " + repr_of(pair) +
-                           "; expected a tuple (version, handle) of version 0");
+      throw py::type_error("stream: __cuda_stream__ is " + repr_of(pair) +
+                           "; expected a tuple (version 0, handle)");
     return {as_handle(pair[py::int_(1)]), nullptr};
   }
   const bool is_array =  // its .ptr is an address, not a handle
