@@ -13,6 +13,7 @@ _Path: TypeAlias = str | PathLike[str]
 
 class Library:
     path: Path
+    __iter__: None
     def __getattr__(self, name: str) -> LibraryFunction: ...
     def __getitem__(self, name: str) -> LibraryFunction: ...
 

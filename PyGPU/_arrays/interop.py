@@ -88,10 +88,10 @@ def from_dlpack(
             "from_dlpack: x: expected an object with __dlpack__ and __dlpack_device__, got "
             f"{type(x).__name__}"
         )
-    device_id = x.__dlpack_device__()
-    if not isinstance(device_id, tuple) or len(device_id) != 2:
-        raise TypeError(f"from_dlpack: __dlpack_device__() returned {device_id!r}, no pair of ints")
-    device_id = tuple(map(int, device_id))
+    pair: Any = x.__dlpack_device__()
+    if not isinstance(pair, tuple) or len(pair) != 2:
+        raise TypeError(f"from_dlpack: __dlpack_device__() returned {pair!r}, no pair of ints")
+    device_id = (int(pair[0]), int(pair[1]))
     here = _device_number(x, *device_id)
     wanted = here if device is None else _requested_number(device)
     if wanted != here and copy is False:

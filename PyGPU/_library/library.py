@@ -86,11 +86,6 @@ class Library:
     ``library.name`` and ``library["name"]`` are a :class:`PyGPU.LibraryFunction`. ``dir(library)``
     lists the functions.
 
-    Parameters
-    ----------
-    path, label, handle, declared, errors, facts : object
-        Private to PyGPU.
-
     Attributes
     ----------
     path : pathlib.Path
@@ -108,7 +103,7 @@ class Library:
     __iter__ = None  # names have no order, and Python would try the numbers from 0
 
     # Private names are mangled: functions of the library may have any other name.
-    def __init__(
+    def __fill(
         self,
         path: Path,
         label: str,
@@ -117,6 +112,7 @@ class Library:
         errors: bool,
         facts: elf.Facts | None,
     ) -> None:
+        """Add the functions that the library exports with their types, and those declared."""
         self.__label = label
         self.__functions: dict[str, core.LibraryFunction] = {}
         self.__exported = facts.functions if facts else ()
@@ -254,4 +250,6 @@ def opened(path: Path, label: str, declared: Declarations, errors: bool) -> Libr
                 "cache is off) to a folder of another file system"
             )
         raise OSError(f"{path} cannot be loaded: {why}") from None
-    return Library(path, label, handle, declared, errors, facts)
+    library = Library()
+    library._Library__fill(path, label, handle, declared, errors, facts)
+    return library

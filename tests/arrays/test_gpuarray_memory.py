@@ -317,7 +317,7 @@ FAILURES = (errors.LogicError, errors.MemoryError, TypeError)
 
 @pytest.mark.parametrize("nothing", [0, None])
 def test_memory_that_is_set_after_the_array_was_made(nothing):
-    """As in PyCUDA; the allocator of a program that has memory of its own later."""
+    """PyCUDA allows it: a program sets its own memory later."""
     arrays = [
         GPUArray((2, 3), np.float32, allocator=lambda nbytes: nothing),
         gpuarray.empty((2, 3), np.float32, lambda nbytes: nothing),

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "PyGPU/runtime/memory.h"
 #include "PyGPU/runtime/transfer.h"
 
 namespace PyGPU {
