@@ -77,6 +77,7 @@ for _kind in ("elementwise", "gather", "check", "mask", "compaction", "join"):
     _hooks.defer(f"{_kind}_module", "PyGPU._kernels.specializations", f"{_kind}_module")
 _hooks.defer("reduction_module", "PyGPU._kernels.reduction_specializations", "reduction_module")
 _hooks.defer("references_of", "PyGPU._driver.module_references", "References")
+_hooks.defer("check_exponents", "PyGPU._arrays.index_copies", "check_exponents")
 _hooks.defer("get_item", "PyGPU._arrays.indexing", "get_item")
 _hooks.defer("set_item", "PyGPU._arrays.indexing", "set_item")
 

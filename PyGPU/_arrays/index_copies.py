@@ -117,6 +117,14 @@ def checked(
     return indices
 
 
+def check_exponents(exponents: core.GPUArray, stream: StreamLike) -> None:
+    """Raise ValueError if an exponent is negative; wait for the device."""
+    exponents = checked(exponents, (), 0, "raise", stream)
+    half = 1 << 62  # integers that do not wrap around are shifted to -half ... half - 1
+    if core._find_invalid_index(exponents, half, -half, stream):
+        raise ValueError("power: integers to negative integer powers are not allowed")
+
+
 def _wrong_on_host(indices: HostArray, count: int, offset: int) -> int | None:
     low, high = int(indices.min()) + offset, int(indices.max()) + offset
     return high if high >= count else low if low < -count else None

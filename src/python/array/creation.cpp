@@ -32,19 +32,6 @@ GPUArray zeros(const py::object& shape, const py::object& dtype, const py::objec
   return zeroed(new_array(Layout(lengths, itemsize_of(type), order), type, allocator));
 }
 
-// Return a layout by the name of an order. "K" is the order of another layout's axes in memory, "A"
-// is "F" for one that is contiguous in that order alone.
-Layout layout_like(const Layout& other, const Axes& shape, std::size_t itemsize,
-                   const std::string& order) {
-  if (order == "K") {
-    if (shape.size() != other.ndim()) return Layout(shape, itemsize);
-    return Layout(shape, other.strides(), itemsize).k_order(itemsize);
-  }
-  if (order != "A") return Layout(shape, itemsize, order_of(py::str(order)));
-  const bool is_fortran = other.f_contiguous() && !other.c_contiguous();
-  return Layout(shape, itemsize, is_fortran ? Order::f : Order::c);
-}
-
 GPUArray empty_like(const py::object& other, const py::object& dtype, const std::string& order,
                     const py::object& shape) {
   const GPUArray* const array = gpuarray_in(other.ptr());

@@ -180,15 +180,22 @@ See Also
 set : Copy and wait.
 )doc",
          {{"ary"}, {"stream", py::none()}});
-  method(
-      c, "copy", [](const GPUArray& a) { return copy_of(a); },
-      R"doc(Return a contiguous copy with the axes in the same memory order.
+  method(c, "copy",
+         [](const GPUArray& a, const std::string& order) { return copy_of(a, nullptr, order); },
+         R"doc(Return a contiguous copy.
+
+Parameters
+----------
+order : {'K', 'A', 'C', 'F'}, optional
+    Order of the axes in memory. 'K' keeps the array's order. 'A' is 'F' for an array that is
+    contiguous in that order alone, else 'C'.
 
 Returns
 -------
 GPUArray
     Copy on the same device, from the array's allocator.
-)doc");
+)doc",
+         {{"order", "K"}});
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "python/array/slots.h"
 #include "python/binders.h"
 #include "python/binding/fast_functions.h"
+#include "python/operations/copies.h"
 #include "python/operations/elementwise.h"
 #include "python/operations/operators.h"
 #include "python/operations/results.h"
@@ -118,6 +119,25 @@ py::object in_order(const StreamRef& stream, const py::tuple& arrays, const py::
   return guarded_object;
 }
 
+py::object astype(const py::object& self, const py::object& to, const StreamRef& stream,
+                  const std::string& order, const std::string& casting, bool, bool copy) {
+  const GPUArray& array = held<GPUArray>(self);
+  const py::object dtype = dtype_of(to);
+  const auto is_allowed = [&] {
+    return is_true(module_::import("numpy").attr("can_cast")(array.dtype, dtype, casting));
+  };
+  if (casting != "unsafe" && !is_allowed())
+    throw py::type_error("astype: casting='" + casting + "' does not allow a cast from " +
+                         text_of(array.dtype) + " to " + text_of(dtype));
+  const auto has_order = [&](const Layout& own) {
+    return order == "K" || own.same_strides(layout_like(own, own.shape(), own.itemsize(), order));
+  };
+  if (!copy && dtype.equal(array.dtype) && has_order(array.layout())) return self;
+  const py::object made = cast_to(self, dtype, stream);
+  const GPUArray& cast = held<GPUArray>(made);
+  return has_order(cast.layout()) ? made : wrap(copy_of(cast, &stream, order));
+}
+
 }  // namespace
 
 void add_operators(Slots& slots) {
@@ -140,9 +160,9 @@ void add_operators(Slots& slots) {
 }
 
 void bind_operators(module_& m, const py::object& c) {
-  method(c, "astype", &cast_to, R"doc(Return a copy with another dtype.
+  method(c, "astype", &astype, R"doc(Return a copy with another dtype.
 
-Elements are cast as in C. The axes keep their order in memory.
+Elements are cast as in C.
 
 Parameters
 ----------
@@ -150,18 +170,34 @@ dtype : numpy.dtype or anything numpy.dtype accepts
     Dtype of the copy.
 stream : PyGPU.driver.Stream, int or None, optional
     Stream of the conversion; None is the null stream.
+order : {'K', 'A', 'C', 'F'}, optional
+    Order of the axes in memory, as for ``copy``.
+casting : str, optional
+    Casts that are allowed, as in numpy.can_cast.
+subok : bool, optional
+    Ignored; NumPy's parameter.
+copy : bool, optional
+    False returns the array itself if its dtype and order are those of the call.
 
 Returns
 -------
 GPUArray
-    Contiguous copy of the same shape.
+    Contiguous copy of the same shape, or the array itself.
 
 Raises
 ------
+TypeError
+    If ``casting`` does not allow the cast.
 ValueError
     If a dtype has no arithmetic, such as a structured dtype.
 )doc",
-         {{"dtype"}, {"stream", py::none()}});
+         {{"dtype"},
+          {"stream", py::none()},
+          {"*"},
+          {"order", "K"},
+          {"casting", "unsafe"},
+          {"subok", true},
+          {"copy", true}});
   method(c, "fill",
          [](const py::object& self, const py::object& value, const StreamRef& stream) {
            fill(held<GPUArray>(self), value, stream);

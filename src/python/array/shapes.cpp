@@ -23,11 +23,17 @@ GPUArray copy_in(const GPUArray& array, const Layout& ordered, const Layout& res
   return copy;
 }
 
-// Return an array of another shape: `self`, a view or a copy.
-py::object reshaped(const py::object& self, const Axes& shape, Order order) {
+// Return an array of another shape: `self`, a view or a copy. As in PyCUDA, the result of a
+// contiguous array is contiguous in `order`. `copy` is None, True or False, as in NumPy.
+py::object reshaped(const py::object& self, const Axes& shape, Order order,
+                    const py::object& copy = py::none()) {
   const GPUArray& array = held<GPUArray>(self);
   const Layout& layout = array.layout();
-  if (const std::optional<Layout> view = layout.reshape_view(shape, order)) {
+  const std::optional<Layout> view = layout.reshape_view(shape, order);
+  const bool may_copy = copy.is_none() || is_true(copy), must_copy = may_copy && !copy.is_none();
+  if (!may_copy && !view)
+    throw py::value_error("reshape: copy=False: shape " + shape.text() + " needs a copy");
+  if (view && !must_copy && (!may_copy || view->contiguous(order) || !layout.contiguous())) {
     const bool is_same = view->shape() == layout.shape() && view->strides() == layout.strides();
     return is_same ? self : wrap(view_of(self, *view));
   }
@@ -35,11 +41,12 @@ py::object reshaped(const py::object& self, const Axes& shape, Order order) {
   return wrap(copy_in(array, ordered, ordered.reshape(shape, order)));
 }
 
-py::object reshape(const py::object& self, const py::tuple& shape, const py::object& order) {
+py::object reshape(const py::object& self, const py::tuple& shape, const py::object& order,
+                   const py::object& copy) {
   if (shape.empty()) throw py::index_error("reshape: expected a shape, got no arguments");
   const Axes lengths =
       axes_of(shape.size() == 1 ? py::object(shape[0]) : py::object(shape), "shape");
-  return reshaped(self, lengths, order_for(held<GPUArray>(self).layout(), order));
+  return reshaped(self, lengths, order_for(held<GPUArray>(self).layout(), order), copy);
 }
 
 // Return a view or a copy with one axis. Order "K" reads contiguous arrays in memory order.
@@ -58,7 +65,9 @@ GPUArray ravel(const py::object& self, const py::object& order) {
 
 // Return a view of the whole array with permuted axes. The view has the same gpudata and the same
 // owner as the array. gpudata is not created here, because that would expose the memory.
-GPUArray transpose(const py::object& self, const py::object& axes) {
+GPUArray transpose(const py::object& self, const py::tuple& permutation, py::object axes) {
+  if (!permutation.empty())
+    axes = permutation.size() == 1 ? py::object(permutation[0]) : py::object(permutation);
   auto& array = held<GPUArray>(self);
   const Layout& layout = array.layout();
   GPUArray transposed =
@@ -67,6 +76,26 @@ GPUArray transpose(const py::object& self, const py::object& axes) {
   transposed.covers_base = array.covers_base || array.base.is_none();
   if (!array.base.is_none()) transposed.base = array.base;
   return transposed;
+}
+
+GPUArray squeezed(const py::object& self, const py::object& axis) {
+  const Layout& layout = held<GPUArray>(self).layout();
+  if (axis.is_none()) return view_of(self, layout.squeeze());
+  std::array<bool, Axes::capacity> removed{};
+  for (const Index one : axes_of(axis, "axis")) {
+    const int at = axis_index(py::int_(one), std::max(layout.ndim(), 1));
+    if (layout.ndim() == 0) continue;  // NumPy accepts axis 0 of a zero-dimensional array
+    if (layout.shape()[at] != 1 || std::exchange(removed[std::size_t(at)], true))
+      throw py::value_error("squeeze: axis=" + text_of(axis) + ": expected different axes of " +
+                            layout.shape().text() + " with length 1");
+  }
+  Axes shape, strides;
+  for (int at = 0; at < layout.ndim(); ++at) {
+    if (removed[std::size_t(at)]) continue;
+    shape.push_back(layout.shape()[at]);
+    strides.push_back(layout.strides()[at]);
+  }
+  return view_of(self, Layout(shape, strides, layout.itemsize()));
 }
 
 GPUArray view_as(const py::object& self, const py::object& dtype) {
@@ -96,19 +125,21 @@ Parameters
 order : {'C', 'F', 'A'}, optional
     Order in which the elements are read and written: row-major or column-major. 'A' is
     column-major for arrays in Fortran order, and row-major for others.
+copy : bool, optional
+    True copies, False requires a view. None copies if no view has the elements in this order, or
+    if the view of a contiguous array is not contiguous in this order.
 
 Returns
 -------
 GPUArray
-    View of the array, or the array itself if the shape and the strides do not change. A copy if
-    no view has the elements in this order.
+    View of the array, a copy, or the array itself if the shape and the strides do not change.
 
 Raises
 ------
 ValueError
-    If the new shape has another number of elements.
+    If the new shape has another number of elements, or ``copy=False`` and a copy is needed.
 )doc",
-      {{"*shape"}, {"order", "C"}});
+      {{"*shape"}, {"order", "C"}, {"copy", py::none()}});
   method(c, "ravel", &ravel,
          R"doc(Return the elements as an array of one axis: a view if possible, else a copy.
 
@@ -123,8 +154,30 @@ GPUArray
     Array of shape ``(size,)``.
 )doc",
          {{"order", "C"}});
+  method(c, "flatten",
+         [](const py::object& self, const py::object& order) {
+           const GPUArray flat = ravel(self, order);
+           return flat.base.is_none() ? flat : copy_of(flat);
+         },
+         R"doc(Return a copy of the elements as an array of one axis.
+
+Parameters
+----------
+order : {'C', 'F', 'A', 'K'}, optional
+    Order in which the elements are read, as for ``ravel``.
+
+Returns
+-------
+GPUArray
+    Copy of shape ``(size,)``.
+
+See Also
+--------
+ravel : Return a view if possible.
+)doc",
+         {{"order", "C"}});
   property(
-      c, "T", [](const py::object& self) { return transpose(self, py::none()); },
+      c, "T", [](const py::object& self) { return transpose(self, py::tuple(), py::none()); },
       "View with all axes reversed.");
   method(c, "view", &view_as,
          R"doc(Return a view of the same memory with another dtype.
@@ -154,25 +207,35 @@ ValueError
 
 Parameters
 ----------
+*permutation : int
+    Axes of the array in the order of the view, as several ints or as one sequence.
 axes : sequence of int, optional
-    Axes of the array in the order of the view; None reverses all axes.
+    The same as one sequence; None reverses all axes.
 
 Returns
 -------
 GPUArray
     View of the array.
 )doc",
-         {{"axes", py::none()}});
-  method(
-      c, "squeeze",
-      [](const py::object& self) { return view_of(self, held<GPUArray>(self).layout().squeeze()); },
-      R"doc(Return a view without the axes of length one.
+         {{"*permutation"}, {"axes", py::none()}});
+  method(c, "squeeze", &squeezed, R"doc(Return a view without axes of length one.
+
+Parameters
+----------
+axis : int or sequence of int, optional
+    Axes to remove; None removes all axes of length one.
 
 Returns
 -------
 GPUArray
     View of the array.
-)doc");
+
+Raises
+------
+ValueError
+    If an axis has another length or is repeated.
+)doc",
+         {{"axis", py::none()}});
 }
 
 }  // namespace PyGPU::python

@@ -27,7 +27,8 @@ namespace PyGPU::python {
   X(references_of)      \
   X(release_held)       \
   X(transfer_progress)  \
-  X(require_c_type) X(get_item) X(set_item)
+  X(require_c_type)     \
+  X(check_exponents) X(get_item) X(set_item)
 
 enum class Hook {
 #define PYGPU_HOOK(name) name,

@@ -307,8 +307,21 @@ py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelo
   return host;
 }
 
-GPUArray copy_of(const GPUArray& array, const StreamRef* stream) {
-  GPUArray copy = new_array_on_device_of(array, array.layout().k_order(), array.allocator);
+Layout layout_like(const Layout& other, const Axes& shape, std::size_t itemsize,
+                   const std::string& order) {
+  if (order == "K") {
+    if (shape.size() != other.ndim()) return Layout(shape, itemsize);
+    return Layout(shape, other.strides(), itemsize).k_order(itemsize);
+  }
+  if (order != "A") return Layout(shape, itemsize, order_of(py::str(order)));
+  const bool is_fortran = other.f_contiguous() && !other.c_contiguous();
+  return Layout(shape, itemsize, is_fortran ? Order::f : Order::c);
+}
+
+GPUArray copy_of(const GPUArray& array, const StreamRef* stream, const std::string& order) {
+  const Layout& own = array.layout();
+  const Layout layout = layout_like(own, own.shape(), own.itemsize(), order);
+  GPUArray copy = new_array_on_device_of(array, layout, array.allocator);
   set_from_device(copy, array, stream);
   return copy;
 }

@@ -14,7 +14,12 @@ GPUArray reshaped_like(const GPUArray& array, const GPUArray& source, const Stre
 void set_from_device(const GPUArray& array, const GPUArray& source, const StreamRef* stream);
 py::object get_to_host(const GPUArray& array, const py::object& out, bool pagelocked,
                        const StreamRef* stream);
-GPUArray copy_of(const GPUArray& array, const StreamRef* stream = nullptr);
+// Return a layout by the name of an order. "K" is the order of another layout's axes in memory, "A"
+// is "F" for one that is contiguous in that order alone.
+Layout layout_like(const Layout& other, const Axes& shape, std::size_t itemsize,
+                   const std::string& order);
+GPUArray copy_of(const GPUArray& array, const StreamRef* stream = nullptr,
+                 const std::string& order = "K");
 // Return a NumPy scalar, number, list or tuple as numpy.asarray does; an ndarray as it is. Null for
 // other objects.
 py::object as_ndarray(const py::object& source);

@@ -1,6 +1,7 @@
 // Elementwise operations on arrays of any layouts. See elementwise.h.
 #include "python/operations/elementwise.h"
 
+#include "python/binding/hooks.h"
 #include "python/operations/copies.h"
 
 namespace PyGPU::python {
@@ -25,8 +26,8 @@ Array aligned(const GPUArray& array, int code, const StreamRef& stream) {
 
 namespace {
 
-// Launch with copies of the operands that need them. Making a copy may release the GIL, so this
-// function first takes a snapshot of all arrays.
+// Launch with copies of the operands that need them, after a check of a power's exponents. Copies
+// and checks may release the GIL, so this function first takes a snapshot of all arrays.
 void launch_with_copies(const Map& map, const StreamRef& stream) {
   std::vector<GPUArray> snapshot;
   snapshot.reserve(max_arrays);  // the snapshot must not be reallocated
@@ -42,6 +43,11 @@ void launch_with_copies(const Map& map, const StreamRef& stream) {
     require_device(own->core, copied.result[0]->core.device());
     own->core = contiguous_copy(*own, stream);
   }
+  if (has_signed_exponents(copied)) {
+    const DeviceGuard here = use_device_of(copied.operand[1].array->core);
+    hook(Hook::check_exponents)(wrap(GPUArray(*copied.operand[1].array)), number_of(stream.handle));
+  }
+  copied.is_checked = true;
   launch(copied, stream);
 }
 
@@ -69,7 +75,8 @@ void launch_apart(const Map& map, const StreamRef& stream) {
 }  // namespace
 
 void launch(const Map& map, const StreamRef& stream) {
-  if (launch_if_ready(map, stream)) return;
+  const bool is_ready = map.is_checked || !has_signed_exponents(map);
+  if (is_ready && launch_if_ready(map, stream)) return;
   for (int i = 0; i < map.results; ++i)
     if (!is_aligned(map.result[i]->core, code_of(map.result[i]->dtype)))
       return launch_apart(map, stream);

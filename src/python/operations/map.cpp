@@ -16,8 +16,7 @@ bool is_power(const Map& map) {
   return map.operation == power;
 }
 
-// NumPy refuses negative integer exponents. Exponents in an array are not checked, because that
-// would wait for the device.
+// NumPy refuses negative integer exponents.
 void check_exponent(const Map& map) {
   PyObject* const exponent = map.operand[1].number.ptr();
   const int is_negative = PyObject_RichCompareBool(exponent, py::int_(0).ptr(), Py_LT);
@@ -113,6 +112,12 @@ bool needs_copy(const Map& map, const Operand& operand) {
   for (int k = 0; !is_needed && k < map.results; ++k)
     is_needed = is_overwritten(operand.array->core, map.result[k]->core);
   return is_needed;
+}
+
+bool has_signed_exponents(const Map& map) {
+  const Operand& exponent = map.operand[1];
+  return is_power(map) && exponent.array && dtypes[map.compute[1]].kind == 'i' &&
+         dtypes[exponent.code].kind == 'i' && map.result[0]->layout().size() > 0;
 }
 
 bool launch_if_ready(const Map& map, const StreamRef& stream) {

@@ -23,6 +23,7 @@ struct Map {
   Operand operand[max_operands];
   int compute[max_operands];
   const GPUArray* result[max_results];
+  bool is_checked = false;  // the exponents of a power are not negative
 };
 
 // Launch the kernel of an operation. Return false, with nothing done, if an array must be copied
@@ -37,6 +38,9 @@ bool is_aligned(const Array& array, int code);
 bool is_overwritten(const Array& operand, const Array& result);
 // Return true if the operand must be copied before the launch.
 bool needs_copy(const Map& map, const Operand& operand);
+
+// Return true if an array's exponents may be integers below 0, which must be looked for.
+bool has_signed_exponents(const Map& map);
 
 // Return a view of the array as unsigned integers, or as complex numbers of 16 bytes. If an item
 // consists of several units, the view has an additional axis.

@@ -83,6 +83,20 @@ int code_in_place(Op op, Operation operation, const Operand* operands) {
 
 py::object not_implemented() { return py::reinterpret_borrow<py::object>(Py_NotImplemented); }
 
+// Return NotImplemented for an object whose class may compute the operation. A list or tuple would
+// compare as a whole, and would be repeated by the value of a 0-d array: TypeError.
+py::object refuse(Op op, PyObject* a, PyObject* b) {
+  PyObject* const other = gpuarray_in(a) ? b : a;
+  const PyNumberMethods* const numbers = Py_TYPE(other)->tp_as_number;
+  const bool is_text = PyUnicode_Check(other) || PyBytes_Check(other);
+  if (!PySequence_Check(other) || (numbers && numbers->nb_multiply) ||
+      (is_text && op != Op::multiply))
+    return not_implemented();
+  throw py::type_error(name_of(op) + ": expected arrays and numbers, got a " +
+                       text_of(py::type::of(other).attr("__name__")) +
+                       "; to_gpu(numpy.asarray(...)) copies a sequence to the device");
+}
+
 }  // namespace
 
 bool compares_as_pycuda = setting_text("PYGPU_COMPARISONS") == "pycuda";
@@ -90,7 +104,7 @@ bool compares_as_pycuda = setting_text("PYGPU_COMPARISONS") == "pycuda";
 py::object operate(Op op, PyObject* a, PyObject* b) {
   Map map(operation_of(op), 2, 1);
   Operand* const operand = map.operand;
-  if (!read_operand(a, operand[0]) || !read_operand(b, operand[1])) return not_implemented();
+  if (!read_operand(a, operand[0]) || !read_operand(b, operand[1])) return refuse(op, a, b);
   compare_as_infinity(map.operation, operand);
   const Types types = types_of(map.operation, operand, 2);
   std::copy_n(types.compute, 2, map.compute);
@@ -110,7 +124,8 @@ py::object operate(Op op, PyObject* a, PyObject* b) {
 py::object operate_in_place(Op op, PyObject* self, PyObject* other) {
   Map map(operation_of(op), 2, 1);
   Operand* const operand = map.operand;
-  if (!read_operand(self, operand[0]) || !read_operand(other, operand[1])) return not_implemented();
+  if (!read_operand(self, operand[0]) || !read_operand(other, operand[1]))
+    return refuse(op, self, other);
   check_in_place(op, operand[0], operand[1]);
   const bool is_plain = operand_dtype(operand[0]).kind != 'b' &&
                         (!operand[1].array || operand[1].code == operand[0].code);
