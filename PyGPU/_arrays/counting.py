@@ -85,7 +85,7 @@ def bincount(x: core.GPUArray, /, weights: Any = None, minlength: Int = 0) -> co
     x = plain("x", x)
     if x.ndim != 1:
         raise ValueError(f"bincount: x: expected one axis, got shape {x.shape}")
-    if not np.can_cast(x.dtype, _INT64):
+    if x.dtype.kind not in "biu":
         raise TypeError(f"bincount: x: expected integers, got an array of {x.dtype}")
     bins = int(minlength)
     if bins < 0:

@@ -133,6 +133,8 @@ def array_ufunc(self: GPUArray, ufunc: np.ufunc, method: str, *inputs: Any, **kw
     dtype = None if dtype is None else np.dtype(dtype)
     out = (given if len(given) > 1 else given[0]) if given else None
     if where is not True:
+        if ufunc is np.power and isinstance(inputs[1], GPUArray):  # others may be negative
+            inputs = inputs[0], choose(where, inputs[1], inputs[1].dtype.type(0))
         made = apply(UFUNCS[ufunc], *inputs, dtype=dtype, casting=casting)
         return _where(where, made, given, casting)
     return apply(UFUNCS[ufunc], *inputs, out=out, dtype=dtype, casting=casting)

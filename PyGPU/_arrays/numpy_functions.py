@@ -17,6 +17,7 @@ from PyGPU._arrays import (
     missing,
     ranges,
     reductions,
+    statistics,
     tracing,
 )
 from PyGPU._arrays.functions import apply, magnitude, run
@@ -26,7 +27,7 @@ from PyGPU._kernels import promoted
 from PyGPU._runtime import core, require_array
 
 if TYPE_CHECKING:
-    from PyGPU._types import Casting, DType, DTypeLike, Int, Operand, OrderLike, Shape
+    from PyGPU._types import Axis, Casting, DType, DTypeLike, Int, Operand, OrderLike, Shape
 
 
 def dot(a: core.GPUArray, b: core.GPUArray, out: core.GPUArray | None = None) -> core.GPUArray:
@@ -149,13 +150,8 @@ def reshape(
     copy: bool | None = None,
 ) -> core.GPUArray:
     given: Any = newshape if shape is None else shape
-    made = a.reshape(tuple(given) if np.iterable(given) else (given,), order=order)
-    if copy is None or not a.size:
-        return made
-    is_view = made.ptr == a.ptr
-    if copy is False and not is_view:
-        raise ValueError(f"reshape: copy=False: shape {made.shape} in order {order!r} needs a copy")
-    return made.copy() if copy and is_view else made
+    lengths = tuple(given) if np.iterable(given) else (given,)
+    return a.reshape(lengths, order=order, copy=copy)
 
 
 def ravel(a: core.GPUArray, order: str = "C") -> core.GPUArray:
@@ -196,8 +192,8 @@ def ndim(a: core.GPUArray) -> int:
     return a.ndim
 
 
-def size(a: core.GPUArray, axis: int | None = None) -> int:
-    return a.size if axis is None else a.shape[axis]
+def size(a: core.GPUArray, axis: Axis = None) -> int:
+    return statistics.count(a, axis)
 
 
 def iscomplexobj(x: core.GPUArray) -> bool:

@@ -246,6 +246,7 @@ def _variance_where(
     keepdims: bool,
     where: Any,
     given_mean: core.GPUArray | None,
+    skips_nan: bool,
 ) -> core.GPUArray:
     """Compute the variance or standard deviation of the elements where `where` is true.
 
@@ -263,7 +264,9 @@ def _variance_where(
     squares = _replace_excluded(name, statistics.squares(a.astype(compute), given_mean), where, 0)
     total = reductions.sum(squares, axis=axis, keepdims=keepdims)
     count = apply("subtract", _count_selected(name, a, where, axis, keepdims), ddof)
-    variance = _divide(total, apply("maximum", count, 0), total.dtype, None)
+    least = np.nan if skips_nan and a.dtype.kind in "fc" else 0
+    count = functions.where(apply("greater", count, 0), count, least)
+    variance = _divide(total, count, total.dtype, None)
     return statistics.finished(name, variance, result_dtype, out)
 
 
@@ -296,7 +299,7 @@ def _variance(name: str, skips_nan: bool) -> Callable[..., core.GPUArray]:
             ddof = correction
         if mean is not None:
             require_array("mean", mean)
-        return _variance_where(name, a, axis, dtype, out, ddof, keepdims, where, mean)
+        return _variance_where(name, a, axis, dtype, out, ddof, keepdims, where, mean, skips_nan)
 
     return variance
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._arrays import functions, gather, methods, rearranging, reductions
+from PyGPU._arrays.numpy_functions import result_type
 from PyGPU._runtime import core, require_array
 
 if TYPE_CHECKING:
@@ -75,27 +76,31 @@ def trace(
 
 
 def select(
-    condlist: Sequence[core.GPUArray], choicelist: Sequence[Operand], default: Operand = 0
+    condlist: Sequence[core.GPUArray | bool], choicelist: Sequence[Operand], default: Operand = 0
 ) -> core.GPUArray:
     if len(condlist) != len(choicelist) or not condlist:
         raise ValueError(
             f"select: expected one choice for each condition, got {len(condlist)} conditions and "
             f"{len(choicelist)} choices"
         )
-    for k, condition in enumerate(condlist):
+    dtype = result_type(*choicelist, default)
+    is_array = isinstance(default, core.GPUArray)
+    chosen: Any = default.astype(dtype) if is_array else dtype.type(default)
+    for k in reversed(range(len(condlist))):
+        condition: Any = condlist[k]
+        if isinstance(condition, (bool, np.bool_)):
+            condition = core.to_gpu(np.array(condition))
         if require_array(f"condlist[{k}]", condition).dtype != bool:
             raise TypeError(f"select: condlist[{k}]: expected dtype bool, got {condition.dtype}")
-    chosen: Any = default
-    for condition, choice in zip(reversed(condlist), reversed(choicelist)):
-        chosen = functions.where(condition, choice, chosen)
-    return require_array("choicelist[0]", chosen)
+        chosen = functions.where(condition, choicelist[k], chosen)
+    return chosen
 
 
 def angle(z: core.GPUArray, deg: bool = False) -> core.GPUArray:
     if require_array("z", z).dtype.kind == "c":
         radians = functions.apply("arctan2", z.imag, z.real)
     else:
-        radians = functions.apply("arctan2", 0.0, z)
+        radians = functions.apply("arctan2", 0, z)
     return functions.apply("multiply", radians, 180 / np.pi) if deg else radians
 
 

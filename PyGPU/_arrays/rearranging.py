@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._arrays import joining
+from PyGPU._arrays.functions import apply
 from PyGPU._runtime import core, on_device_of_first, require_array
 
 if TYPE_CHECKING:
@@ -31,17 +32,7 @@ def _axes(axes: Any, ndim: int) -> list[int]:
 
 
 def squeeze(a: core.GPUArray, axis: Axis = None) -> core.GPUArray:
-    # NumPy accepts axis 0 of a zero-dimensional array.
-    if axis is None or (a.ndim == 0 and _axes(axis, 1)):
-        return a.squeeze()
-    index: list[Any] = [slice(None)] * a.ndim
-    for one in _axes(axis, a.ndim):
-        if a.shape[one] != 1:
-            raise ValueError(
-                f"squeeze: axis {one} of shape {a.shape} has length {a.shape[one]}, expected 1"
-            )
-        index[one] = 0
-    return a[tuple(index)] if index else a
+    return a.squeeze(axis)
 
 
 def expand_dims(a: core.GPUArray, axis: Axis) -> core.GPUArray:
@@ -259,9 +250,32 @@ def pad(
         )
     for axis, width in enumerate(widths):
         if width != (0, 0):  # NumPy pads the indices of the elements, which `take` then copies
-            indices = np.pad(np.arange(array.shape[axis]), width, mode, **kwargs)  # type: ignore[call-overload]
-            array = array.take(core.to_gpu(indices), axis=axis)
+            array = _pad_by_indices(array, axis, width, mode, **kwargs)
     return array if any(map(any, widths)) else array.copy()
+
+
+def _pad_by_indices(
+    array: core.GPUArray, axis: int, width: Any, mode: Any, **kwargs: Any
+) -> core.GPUArray:
+    length = array.shape[axis]
+
+    def taken(width: Any, mode: Any, **kwargs: Any) -> core.GPUArray:
+        indices = np.pad(np.arange(array.shape[axis]), width, mode, **kwargs)
+        return array.take(core.to_gpu(indices), axis=axis)
+
+    if kwargs.get("reflect_type") != "odd" or length == 0 or mode not in ("reflect", "symmetric"):
+        return taken(width, mode, **kwargs)
+    if length == 1 and mode == "reflect":
+        return taken(width, "edge")
+    # Twice the edge minus the mirror image, which is an element itself between the edges.
+    rest = np.array(width)
+    while rest.any():
+        step = np.minimum(rest, length - (mode == "reflect"))
+        twice = apply("multiply", taken(step, "edge"), 2)
+        made = apply("subtract", twice, taken(step, mode))
+        array = made if made.dtype == array.dtype else made.astype(array.dtype)
+        rest -= step
+    return array
 
 
 def _pad_with_constants(
@@ -272,7 +286,7 @@ def _pad_with_constants(
     made = core.GPUArray(shape, array.dtype)
     constants = np.broadcast_to(np.asarray(values), (array.ndim, 2))
     made.fill(array.dtype.type(constants[0, 0] if array.ndim else 0))
-    if (constants != constants.flat[0]).any():  # as in NumPy, the last axis sets the corners
+    if constants.size and (constants != constants.flat[0]).any():  # as in NumPy, the last axis sets the corners
         for axis, (before, after) in enumerate(widths):
             ends = slice(0, before), slice(shape[axis] - after, None)
             for end, value in zip(ends, constants[axis]):

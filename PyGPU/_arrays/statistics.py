@@ -31,7 +31,7 @@ def extreme(
     return core._reduce(name, a, axis, None, None, keepdims, None, None)
 
 
-def _count(a: core.GPUArray, axis: Axis) -> int:
+def count(a: core.GPUArray, axis: Axis) -> int:
     """Return the number of elements along one axis, several axes, or all axes (None)."""
     axes = range(a.ndim) if axis is None else axis if np.iterable(axis) else (axis,)
     return math.prod(a.shape[core._axis_index(one, a.ndim)] for one in axes)
@@ -75,12 +75,12 @@ def variance(
     if kind != "c" and compute.kind == "f" and ddof == int(ddof):
         return core._variance(name, a, axis, compute, out, keepdims, None, None, int(ddof))
     real = magnitude(compute)
-    count = _count(a, axis)
+    elements = count(a, axis)
     a = a.astype(np.result_type(a.dtype, compute, np.complex64))
     mean = reductions.mean(a, axis=axis, keepdims=True)
     total = reductions.sum(squares(a, mean), real, axis=axis, keepdims=keepdims)
     # Division by 0 returns NaN or an infinity, as in NumPy.
-    result = apply("divide", total, max(0, count - ddof), out=total)
+    result = apply("divide", total, max(0, elements - ddof), out=total)
     if dtype is not None and compute.kind == "c":  # NumPy's variance is complex only on request
         real = reduced_dtype(getattr(np, name), a.dtype, compute)
     return finished(name, result, real, out)
@@ -159,38 +159,49 @@ def _replaced(x: Any, nan: Any, most: Any, least: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=256)
-def _replacements(
-    dtype: DType, nan: float, posinf: float | None, neginf: float | None
-) -> tuple[DType, tuple[Any, ...]]:
-    """Return the real dtype, and the numbers that replace NaN and the two infinities."""
+def _limits(dtype: DType) -> tuple[DType, Any, Any]:
+    """Return the dtype of the parts of a `dtype`, and its largest and smallest number."""
     real = magnitude(dtype)
-    most = np.finfo(real).max if posinf is None else posinf
-    least = np.finfo(real).min if neginf is None else neginf
-    return real, tuple(real.type(one) for one in (nan, most, least))
+    return real, np.finfo(real).max, np.finfo(real).min
+
+
+def _replacement(name: str, value: Any, default: Any, real: DType) -> Any:
+    """Return a number or an array of the dtype `real`."""
+    if not isinstance(value, core.GPUArray):
+        return real.type(default if value is None else value)
+    if not np.can_cast(value.dtype, real, "same_kind"):
+        raise TypeError(f"nan_to_num: {name}: expected real numbers, got an array of {value.dtype}")
+    return value.astype(real, copy=False)
 
 
 @on_device_of_first
 def nan_to_num(
     x: core.GPUArray,
     copy: bool = True,
-    nan: float = 0.0,
-    posinf: float | None = None,
-    neginf: float | None = None,
+    nan: Any = 0.0,
+    posinf: Any = None,
+    neginf: Any = None,
 ) -> core.GPUArray:
     kind = require_array("x", x).dtype.kind
     if kind not in "fc":
         return x.copy() if copy else x
-    real, numbers = _replacements(x.dtype, nan, posinf, neginf)
+    real, most, least = _limits(x.dtype)
+    numbers = [
+        _replacement("nan", nan, 0, real),
+        _replacement("posinf", posinf, most, real),
+        _replacement("neginf", neginf, least, real),
+    ]
+    result = core.empty_like(x) if copy else x
+
+    def parts(array: Any) -> Any:  # real and imaginary parts are replaced separately
+        return array[..., None] if isinstance(array, core.GPUArray) else array
+
     if kind == "f":
-        result: core.GPUArray = _replaced(x, *numbers, out=None if copy else x)
-        return result
-    result = x.copy()
-    parts = result.ravel("K").view(real)  # replace real and imaginary parts separately
-    _replaced(parts, *numbers, out=parts)
-    if copy:
-        return result
-    x[...] = result
-    return x
+        _replaced(x, *numbers, out=result)
+    else:
+        target = parts(result).view(real)
+        _replaced(parts(x).view(real), *map(parts, numbers), out=target)
+    return result
 
 
 @fusion.fuse
