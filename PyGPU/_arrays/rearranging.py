@@ -286,7 +286,8 @@ def _pad_with_constants(
     made = core.GPUArray(shape, array.dtype)
     constants = np.broadcast_to(np.asarray(values), (array.ndim, 2))
     made.fill(array.dtype.type(constants[0, 0] if array.ndim else 0))
-    if constants.size and (constants != constants.flat[0]).any():  # as in NumPy, the last axis sets the corners
+    # As in NumPy, the last axis sets the corners.
+    if (constants != constants[:1, :1]).any():
         for axis, (before, after) in enumerate(widths):
             ends = slice(0, before), slice(shape[axis] - after, None)
             for end, value in zip(ends, constants[axis]):
