@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyGPU._kernels.text.common import Element, headed
+from PyGPU._kernels.text.folding import NO_FACTOR, PRODUCT
 
 if TYPE_CHECKING:
     from PyGPU._types import DType
@@ -39,14 +40,17 @@ def source(x: DType, to: DType, operation: str, neutral: str, skips_nan: bool) -
     own, result = Element(x), Element(to)
     value = f"A({own.converted(own.load('x'), result)})"
     if skips_nan:
-        value = f"{own.load('x')} == {own.load('x')} ? {value} : P_neutral()"
-    text = f"""
+        value = f"{own.load('x')} == {own.load('x')} ? {value} : A({neutral})"
+    both, start = f"A(a {operation} b)", f"A({neutral})"
+    if operation == "*" and result.is_complex:
+        both, start = "P_product(a, b)", NO_FACTOR
+    text = f"""{PRODUCT}
 typedef {own.stored} X;
 typedef {result.computed} A;
 typedef {result.stored} R;
 enum {{ THREADS = {THREADS}, ITEMS = {ITEMS} }};
-__device__ inline A P_neutral() {{ return A({neutral}); }}
-__device__ inline A P_both(const A &a, const A &b) {{ return A(a {operation} b); }}
+__device__ inline A P_neutral() {{ return {start}; }}
+__device__ inline A P_both(const A &a, const A &b) {{ return {both}; }}
 __device__ inline A P_value(const X &x) {{ return {value}; }}
 
 // Return the total of all threads before this one. `sums` is shared memory with an element for each

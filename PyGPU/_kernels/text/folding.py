@@ -143,6 +143,8 @@ def rule(operation: str, compute: DType) -> tuple[str, str]:
     if operation in ("sum", "mean", "dot"):
         return "A(0)", "a | b" if is_bool else "a + b"
     if operation == "prod":
+        if compute.kind == "c":
+            return NO_FACTOR, "P_product(a, b)"
         return "A(1)", "a & b" if is_bool else "a * b"
     if operation == "any" or (operation == "max" and is_bool):
         return "A(0)", "a | b"
@@ -175,9 +177,25 @@ def stored_value(operation: str, result: DType, total: str = "total") -> str:
             return f"R((double)R({total}) / (double)count)"
         real = "float" if result.name in ("float16", "float32", "complex64") else "double"
         total = f"({total} / ({real})count)"
+    if operation.endswith("prod") and result.kind == "c":
+        # NumPy multiplies the first factor by 1.
+        total = f"(!P_is_factor({total}) ? A(1) : count == 1 ? A({total} * A(1)) : {total})"
     if result == _HALF:
         return f"__float2half({total})"
     return f"R({total} != 0)" if result.kind == "b" else f"R({total})"
+
+
+#: Complex products start without a factor, because 1 times an infinity has a NaN as one part. NaN
+#: and a number that no product of NaN has denote a missing factor.
+NO_FACTOR = "A(NAN, 7e-31f)"
+PRODUCT = """
+template <class P_T> __device__ inline bool P_is_factor(const P_T &a) {
+  return a.real() == a.real() || a.imag() != 7e-31f;
+}
+template <class P_T> __device__ inline P_T P_product(const P_T &a, const P_T &b) {
+  return !P_is_factor(a) ? b : !P_is_factor(b) ? a : P_T(a * b);
+}
+"""
 
 
 def _extreme(name: str, sign: str, asked: str) -> str:
@@ -197,7 +215,7 @@ _EXTREMES = "".join(
 
 # `lanes` is a power of two; adjacent lanes are `pitch` threads apart. Within a warp, P_fold needs
 # no barrier of the block.
-FOLD = f"""{_EXTREMES}
+FOLD = f"""{_EXTREMES}{PRODUCT}
 // Copies bytes: structures with an assignment to volatile may lack a plain one.
 template <class P_T>
 __device__ inline void P_set(P_T &P_to, const P_T &P_from) {{

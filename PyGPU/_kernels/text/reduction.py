@@ -56,7 +56,7 @@ def _plain(form: ReductionKey, values: list[Element], compute: Element, argument
     terms = [f"A({one.converted(one.load(f'x{j}'), operand)})" for j, one in enumerate(values)]
     value = (" & " if compute.is_bool else " * ").join(terms)
     if form.operation.startswith("nan"):
-        value = f"{values[0].load('x0')} == {values[0].load('x0')} ? {value} : P_neutral()"
+        value = f"{values[0].load('x0')} == {values[0].load('x0')} ? {value} : A({int('prod' in form.operation)})"
     return f"""
 typedef {done.computed} A;
 typedef {"half" if compute.is_half else compute.computed} R;
