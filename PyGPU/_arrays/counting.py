@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._arrays import reductions, statistics
-from PyGPU._arrays.functions import apply
+from PyGPU._arrays.functions import apply, kind_of
 from PyGPU._arrays.joining import in_c_order, plain
 from PyGPU._driver import Program
 from PyGPU._kernels import counting
@@ -53,6 +53,7 @@ def searchsorted(a: core.GPUArray, v: Any, side: str = "left", sorter: Any = Non
                 "searchsorted: v: expected a GPUArray or a number; copy the array to the device "
                 "with to_gpu()"
             )
+        kind_of(v)  # raises TypeError for a unit or a mask
         number = np.asarray(v)
         v = core.zeros((), number.dtype if number.dtype.kind != "O" else np.float64)
         v.fill(number.item())

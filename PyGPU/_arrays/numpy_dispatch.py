@@ -63,8 +63,9 @@ _OPERANDS = GPUArray, int, float, np.generic
 
 def _is_foreign(value: object) -> bool:
     """Test whether another library's class defines ``__array_ufunc__`` for the value."""
-    known = GPUArray, np.ndarray, np.generic, tracing.Number
-    return not isinstance(value, known) and hasattr(type(value), "__array_ufunc__")
+    own = getattr(type(value), "__array_ufunc__", np.ndarray.__array_ufunc__)
+    known = GPUArray, np.generic, tracing.Number
+    return not isinstance(value, known) and own is not np.ndarray.__array_ufunc__
 
 
 def _where(where: Any, made: Any, out: Any, casting: Casting) -> Any:
@@ -105,7 +106,7 @@ def array_ufunc(self: GPUArray, ufunc: np.ufunc, method: str, *inputs: Any, **kw
                 last = inputs[-1]
                 if isinstance(last, GPUArray) or type(last) in _WEAK:
                     return apply(UFUNCS[ufunc], *inputs)
-        elif isinstance(first, np.ndarray) and first.ndim == 0 and ufunc in REFLECTED:
+        elif type(first) is np.ndarray and first.ndim == 0 and ufunc in REFLECTED:
             return getattr(inputs[1], REFLECTED[ufunc])(first[()])
     given = kwargs.pop("out", ())
     is_plain = method == "__call__" and len(given) == 1 and not kwargs and ufunc in UFUNCS

@@ -106,6 +106,7 @@ def _reduced(
         result = _full_result(a, axis, keepdims, initial)
     else:
         result = core._reduce(name, a, axis, dtype, None, keepdims, None, None)
+    functions.kind_of(initial)  # raises TypeError for a unit or a mask
     return apply(reduction.ufunc.__name__, result, result.dtype.type(initial), out=out)
 
 

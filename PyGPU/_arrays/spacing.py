@@ -28,7 +28,8 @@ def _end(function: str, name: str, given: Any) -> Any:
     if type(given) in (int, float, complex, bool):
         return complex(given) if type(given) is complex else float(given)
     end: Any = given if isinstance(given, core.GPUArray) else np.asarray(given)
-    if end.dtype.kind not in "biufc":
+    has_unit_or_mask = type(end) is not type(given) and hasattr(given, "__array_ufunc__")
+    if end.dtype.kind not in "biufc" or has_unit_or_mask:
         raise TypeError(f"{function}: {name}: expected numbers, got {given!r}")
     if not isinstance(given, core.GPUArray):
         return core.to_gpu(end) if end.ndim else end[()]

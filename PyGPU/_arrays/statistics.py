@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._arrays import fusion, rearranging, reductions
-from PyGPU._arrays.functions import apply, into, magnitude
+from PyGPU._arrays.functions import apply, into, kind_of, magnitude
 from PyGPU._kernels import reduced_dtype
 from PyGPU._runtime import core, on_device_of_first, require_array
 
@@ -168,7 +168,9 @@ def _limits(dtype: DType) -> tuple[DType, Any, Any]:
 def _replacement(name: str, value: Any, default: Any, real: DType) -> Any:
     """Return a number or an array of the dtype `real`."""
     if not isinstance(value, core.GPUArray):
-        return real.type(default if value is None else value)
+        value = default if value is None else value
+        kind_of(value)  # raises TypeError for a unit or a mask
+        return real.type(value)
     if not np.can_cast(value.dtype, real, "same_kind"):
         raise TypeError(f"nan_to_num: {name}: expected real numbers, got an array of {value.dtype}")
     return value.astype(real, copy=False)

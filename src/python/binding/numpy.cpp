@@ -48,6 +48,7 @@ bool are_subclasses_weak() { return numpy().are_subclasses_weak; }
 
 bool is_dtype(PyObject* object) { return PyObject_TypeCheck(object, numpy().dtype); }
 bool is_array(PyObject* object) { return PyObject_TypeCheck(object, numpy().array); }
+bool is_plain_array(PyObject* object) { return Py_TYPE(object) == numpy().array; }
 
 dtype::dtype(const std::string& name) : dtype(from_args(py::str(name))) {}
 

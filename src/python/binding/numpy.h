@@ -10,6 +10,7 @@ namespace PyGPU::python::np {
 
 bool is_dtype(PyObject* object);
 bool is_array(PyObject* object);
+bool is_plain_array(PyObject* object);  // of no subclass
 // Return whether NumPy is version 1, whose result types also depend on the values of scalars. The
 // first call of this function, or of anything below, must happen while the module is created: it
 // imports NumPy inside the guard of a static, on which other threads would wait with the GIL held.

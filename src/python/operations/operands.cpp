@@ -104,6 +104,7 @@ bool read_operand(PyObject* object, Operand& operand) {
       throw py::type_error(
           "an operation between a GPUArray and a numpy.ndarray: send the ndarray to the device "
           "with to_gpu(), or fetch the GPUArray with .get()");
+    if (!np::is_plain_array(object)) return false;  // its class may add a unit or a mask
     operand.number = array.attr("__getitem__")(py::tuple());
     operand.code = code_of(array.dtype());
     return true;

@@ -185,27 +185,33 @@ void fill_by_copies(const GPUArray& array, const py::object& value, const Stream
 
 void fill(const GPUArray& array, const py::object& value, const StreamRef& stream) {
   if (find_code(array.dtype) < 0) return fill_by_copies(array, value, stream);
+  const int code = code_of(array.dtype);
+  const DType& dtype = dtypes[code];
+  const auto element = [&](const py::object& any) {
+    return element_of(array.dtype, any).attr("__getitem__")(py::tuple());
+  };
   Operand operand;
   py::object number = value;
   if (py::isinstance<np::array>(value) && py::reinterpret_borrow<np::array>(value).size() == 1)
-    number = value.attr("reshape")(py::tuple()).attr("__getitem__")(py::tuple());
+    number = element(value);
   if (!read_operand(number.ptr(), operand) || operand.array)
     raise_argument_error("value: expected a number, got " + repr_of(value));
-  const int code = code_of(array.dtype);
-  const DType& dtype = dtypes[code];
-  alignas(16) char element[16] = {};
-  put_element(operand.number, code, element);
-  const auto is_first = [&](char byte) { return byte == element[0]; };
+  const bool is_real =
+      operand.code < 0 ? PyFloat_Check(number.ptr()) : dtypes[operand.code].kind == 'f';
+  if (is_real && (dtype.kind == 'i' || dtype.kind == 'u')) operand.number = element(number);
+  alignas(16) char bytes[16] = {};
+  put_element(operand.number, code, bytes);
+  const auto is_first = [&](char byte) { return byte == bytes[0]; };
   if (launch_runs_kernel && array.layout().dense() &&
-      std::all_of(element, element + dtype.itemsize, is_first)) {
+      std::all_of(bytes, bytes + dtype.itemsize, is_first)) {
     keep_for_graph(array);
-    return array.core.fill_bytes(element[0], stream);
+    return array.core.fill_bytes(bytes[0], stream);
   }
   const Operation copy = operation_of(Op::copy);
   if (dtype.kind == 'c') return launch({copy, operand, code, array}, stream);
   // Fill as integers: one kernel serves all dtypes of a size.
   std::uint64_t bits = 0;
-  std::memcpy(&bits, element, dtype.itemsize);
+  std::memcpy(&bits, bytes, dtype.itemsize);
   const GPUArray integers = as_units(array, dtype.itemsize);
   operand.code = code_of(integers.dtype);
   operand.number = py::int_(bits);

@@ -99,7 +99,10 @@ std::size_t itemsize_of(const py::object& dtype) {
 
 np::array element_of(const py::object& dtype, const py::object& value) {
   np::array element(py::reinterpret_borrow<np::dtype>(dtype), std::vector<py::ssize_t>());
-  element[py::ellipsis()] = value;
+  if (py::isinstance<np::array>(value) && py::reinterpret_borrow<np::array>(value).ndim() > 0)
+    element[py::ellipsis()] = value;
+  else  // numbers with a unit or a mask convert themselves, or raise an error
+    element[py::tuple()] = value;
   return element;
 }
 
