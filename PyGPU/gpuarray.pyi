@@ -153,6 +153,8 @@ class GPUArray:
         dtype: _DType = None,
         out: GPUArray | None = None,
         keepdims: bool = False,
+        initial: Number | None = None,
+        where: GPUArray | bool = True,
         *,
         stream: StreamLike = None,
         allocator: _Allocator = None,
@@ -163,6 +165,8 @@ class GPUArray:
         axis: Axis = None,
         out: GPUArray | None = None,
         keepdims: bool = False,
+        initial: Number | None = None,
+        where: GPUArray | bool = True,
         *,
         stream: StreamLike = None,
         allocator: _Allocator = None,
@@ -175,6 +179,7 @@ class GPUArray:
         axis: Axis = None,
         out: GPUArray | None = None,
         keepdims: bool = False,
+        where: GPUArray | bool = True,
     ) -> GPUArray: ...
     all = any
     def dot(
@@ -301,7 +306,19 @@ def min(
 ) -> GPUArray: ...
 
 prod = mean = sum
-max = any = all = min
+max = min
+
+def any(
+    a: GPUArray,
+    stream: StreamLike = None,
+    allocator: _Allocator = None,
+    axis: Axis = None,
+    out: GPUArray | None = None,
+    keepdims: bool = False,
+    where: GPUArray | bool = True,
+) -> GPUArray: ...
+
+all = any
 
 def dot(
     a: GPUArray,

@@ -110,6 +110,25 @@ def _reduced(
     return apply(reduction.ufunc.__name__, result, result.dtype.type(initial), out=out)
 
 
+#: Reductions by the names of GPUArray's methods, whose maximum and minimum ignore NaN.
+_METHODS = {
+    **{"sum": _SUM, "prod": _PROD, "any": _ANY, "all": _ALL},
+    **{"max": _NANMAX._replace(function=np.max), "min": _NANMIN._replace(function=np.min)},
+}
+
+
+def selected(
+    name: str, a: core.GPUArray, axis: Axis, dtype: Any, out: Any, keepdims: bool, *given: Any
+) -> core.GPUArray:
+    """Compute a method of GPUArray with ``initial=`` or ``where=``."""
+    initial, where = given
+    if name == "mean":
+        if initial is not None:
+            raise TypeError(f"mean: initial={initial!r}: mean has no initial number")
+        return mean(a, axis, dtype, out, keepdims, where=where)
+    return _reduced(a, _METHODS[name], axis, dtype, out, keepdims, initial, where)
+
+
 def _result_dtype(
     function: Callable[..., Any],
     a: core.GPUArray,

@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PyGPU._runtime import core
+from PyGPU._runtime import core, hooks
 
 if TYPE_CHECKING:
-    from PyGPU._types import AllocatorLike, Axis, DTypeLike, StreamLike
+    from PyGPU._types import AllocatorLike, Axis, DTypeLike, Number, StreamLike
 
 _reduce = core._reduce
 __all__ = ["all", "any", "dot", "max", "mean", "min", "prod", "sum"]
@@ -275,6 +275,7 @@ def any(
     axis: Axis = None,
     out: core.GPUArray | None = None,
     keepdims: bool = False,
+    where: core.GPUArray | bool = True,
 ) -> core.GPUArray:
     """Test whether any element is nonzero; NaN counts as nonzero.
 
@@ -292,6 +293,8 @@ def any(
         Array of the result's shape. The result is cast to its dtype by NumPy's "same_kind" rule.
     keepdims : bool
         Keep the reduced axes with length one.
+    where : GPUArray of bool, optional
+        Elements that take part; the shapes broadcast.
 
     Returns
     -------
@@ -306,6 +309,8 @@ def any(
     >>> gpuarray.any(a, axis=1)
     array([ True, False])
     """
+    if where is not True:
+        return _selected("any", a, (axis, None, out, keepdims, None, where), stream, allocator)
     return _reduce("any", a, axis, None, out, keepdims, stream, allocator)
 
 
@@ -316,6 +321,7 @@ def all(
     axis: Axis = None,
     out: core.GPUArray | None = None,
     keepdims: bool = False,
+    where: core.GPUArray | bool = True,
 ) -> core.GPUArray:
     """Test whether all elements are nonzero; NaN counts as nonzero.
 
@@ -333,6 +339,8 @@ def all(
         Array of the result's shape. The result is cast to its dtype by NumPy's "same_kind" rule.
     keepdims : bool
         Keep the reduced axes with length one.
+    where : GPUArray of bool, optional
+        Elements that take part; the shapes broadcast.
 
     Returns
     -------
@@ -347,6 +355,8 @@ def all(
     >>> gpuarray.all(a, axis=1)
     array([False,  True])
     """
+    if where is not True:
+        return _selected("all", a, (axis, None, out, keepdims, None, where), stream, allocator)
     return _reduce("all", a, axis, None, out, keepdims, stream, allocator)
 
 
@@ -396,6 +406,25 @@ def dot(
     return core._dot(a, b, dtype, stream, allocator, out)
 
 
+_SELECTION = """\
+initial : number, optional
+    Number that takes part as an additional element. `mean` has none.
+where : GPUArray of bool, optional
+    Elements that take part; the shapes broadcast."""
+
+
+def _selected(
+    operation: str, a: core.GPUArray, given: tuple[Any, ...], stream: Any, allocator: Any
+) -> core.GPUArray:
+    """Compute a method with ``initial=`` or ``where=``."""
+    if stream is not None or allocator is not None:
+        raise TypeError(f"{operation}: initial= and where= exclude stream= and allocator=")
+    result: core.GPUArray = hooks.loaded("PyGPU._arrays.numpy_reductions").selected(
+        operation, a, *given
+    )
+    return result
+
+
 def _method_documentation(function: Callable[..., Any], parameters: Sequence[str]) -> str | None:
     """Convert a function's docstring to the docstring of a method with these parameters."""
     if function.__doc__ is None:  # python -OO
@@ -403,7 +432,8 @@ def _method_documentation(function: Callable[..., Any], parameters: Sequence[str
     # Python before 3.13 keeps the indentation of docstrings.
     before, rest = inspect.cleandoc(function.__doc__).split("Parameters\n----------\n")
     section, after = rest.split("\n\n", 1)
-    described = {entry.split()[0]: entry for entry in re.split(r"\n(?=\w)", section)}
+    entries = re.split(r"\n(?=\w)", f"{section}\n{_SELECTION}")
+    described = {entry.split()[0]: entry for entry in entries}
     section = "\n".join(described[name] for name in parameters)
     after = re.sub(rf"gpuarray\.{function.__name__}\(a(, )?", f"a.{function.__name__}(", after)
     return f"{before}Parameters\n----------\n{section}\n\n{after}"
@@ -419,22 +449,32 @@ def _method(function: Callable[..., Any], has_dtype: bool) -> Callable[..., core
         dtype: DTypeLike | None = None,
         out: core.GPUArray | None = None,
         keepdims: bool = False,
+        initial: Number | None = None,
+        where: core.GPUArray | bool = True,
         *,
         stream: StreamLike = None,
         allocator: AllocatorLike | None = None,
     ) -> core.GPUArray:
-        return _reduce(operation, self, axis, dtype, out, keepdims, stream, allocator)
+        if initial is None and where is True:
+            return _reduce(operation, self, axis, dtype, out, keepdims, stream, allocator)
+        given = axis, dtype, out, keepdims, initial, where
+        return _selected(operation, self, given, stream, allocator)
 
     def plain(
         self: core.GPUArray,
         axis: Axis = None,
         out: core.GPUArray | None = None,
         keepdims: bool = False,
+        initial: Number | None = None,
+        where: core.GPUArray | bool = True,
         *,
         stream: StreamLike = None,
         allocator: AllocatorLike | None = None,
     ) -> core.GPUArray:
-        return _reduce(operation, self, axis, None, out, keepdims, stream, allocator)
+        if initial is None and where is True:
+            return _reduce(operation, self, axis, None, out, keepdims, stream, allocator)
+        given = axis, None, out, keepdims, initial, where
+        return _selected(operation, self, given, stream, allocator)
 
     method = with_dtype if has_dtype else plain
     method.__name__, method.__qualname__ = operation, f"GPUArray.{operation}"
