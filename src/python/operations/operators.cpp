@@ -88,9 +88,10 @@ py::object not_implemented() { return py::reinterpret_borrow<py::object>(Py_NotI
 py::object refuse(Op op, PyObject* a, PyObject* b) {
   PyObject* const other = gpuarray_in(a) ? b : a;
   const PyNumberMethods* const numbers = Py_TYPE(other)->tp_as_number;
+  const PySequenceMethods* const sequence = Py_TYPE(other)->tp_as_sequence;
+  const bool is_repeatable = sequence && sequence->sq_repeat && !(numbers && numbers->nb_multiply);
   const bool is_text = PyUnicode_Check(other) || PyBytes_Check(other);
-  if (!PySequence_Check(other) || (numbers && numbers->nb_multiply) ||
-      (is_text && op != Op::multiply))
+  if ((!is_repeatable && !PyRange_Check(other)) || (is_text && op != Op::multiply))
     return not_implemented();
   throw py::type_error(name_of(op) + ": expected arrays and numbers, got a " +
                        text_of(py::type::of(other).attr("__name__")) +
