@@ -42,10 +42,10 @@ def kind_of(operand: object) -> Kind:
             "an operation between a GPUArray and a numpy.ndarray: send the ndarray to the device "
             "with to_gpu(), or fetch the GPUArray with .get()"
         )
-    # Other classes of arrays may add a unit or a mask.
-    if isinstance(operand, np.generic) or type(operand) is np.ndarray:
-        if operand.dtype in _DTYPES:
-            return operand.dtype
+    # Subclasses of ndarray may add a unit or a mask.
+    is_plain = isinstance(operand, np.generic) or type(operand) is np.ndarray
+    if is_plain and operand.dtype in _DTYPES:
+        return operand.dtype
     if isinstance(operand, tracing.Number):
         return kind_of(operand.traced_value)
     if isinstance(operand, (int, float, complex)) and not isinstance(operand, np.generic):

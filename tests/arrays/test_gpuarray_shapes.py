@@ -40,7 +40,10 @@ ORDERS = st.sampled_from("CFA")
 
 @given(arrays(), ORDERS, st.data())
 def test_reshape_is_numpys(x, order, data):
-    """The same elements, as a view exactly where NumPy has one, of the same strides."""
+    """The same elements, as a view exactly where NumPy has one, of the same strides.
+
+    A contiguous array becomes one that is contiguous in the order of the call.
+    """
     array = to_gpu(x)
     index = tuple(data.draw(st.sampled_from([np.s_[:], np.s_[::-1], np.s_[::2]])) for _ in x.shape)
     if data.draw(st.booleans()):
@@ -50,8 +53,12 @@ def test_reshape_is_numpys(x, order, data):
     new = data.draw(factors(x.size))
     expected, found = x.reshape(new, order=order), array.reshape(new, order=order)
     assert_same(found.get(), expected)
+    is_f = order == "F" or (order == "A" and x.flags.f_contiguous and not x.flags.c_contiguous)
+    is_in_order = expected.flags.f_contiguous if is_f else expected.flags.c_contiguous
     if x.size and array.strides == x.strides:
-        if np.shares_memory(x, expected):
+        if array.flags.forc and not is_in_order:
+            assert found.flags[("C", "F")[is_f]] and found.base is None
+        elif np.shares_memory(x, expected):
             assert counted_strides(found) == counted_strides(expected)
             assert found.ptr - array.ptr == address(expected) - address(x)
         else:
@@ -256,8 +263,58 @@ def test_axes_that_are_no_axes():
     for axes in [(0.0, 1), "01", (None, 1)]:
         with pytest.raises(TypeError):
             GPUArray((2, 3)).transpose(axes)
-    with pytest.raises(TypeError):
-        GPUArray((2, 3)).transpose(1, 0)
+    for axes in [(0, 0), (0, 2), (0,)]:
+        with pytest.raises(ValueError):
+            GPUArray((2, 3)).transpose(*axes)
+
+
+def test_the_order_of_pycudas_reshape():
+    """PyCUDA's own test: the result is contiguous in the order of the call."""
+    x = np.arange(128, dtype="f4").reshape(8, 16)
+    turned = to_gpu(x).reshape(4, 32, order="C").reshape(4, 32, order="F")
+    assert turned.flags.f_contiguous and not turned.flags.c_contiguous
+    again = turned.reshape((4, 32))
+    assert again.flags.c_contiguous
+    for one in (turned, again, turned.reshape((4, 32), order="F")):
+        assert_same(one.get(), x.reshape(4, 32))
+
+
+@pytest.mark.parametrize("x", [np.arange(6).reshape(2, 3), np.zeros((0, 2)), np.array(3.0)])
+def test_keywords_of_numpys_methods(x):
+    whole = to_gpu(x)
+    for host, array in ((x, whole), (x.T, whole.T), (x[None], whole[None])):
+        for order in "CFAK":
+            assert_same(array.copy(order=order).get(), host.copy(order=order))
+            assert array.copy(order).flags.c_contiguous == host.copy(order).flags.c_contiguous
+            assert_same(array.flatten(order).get(), host.flatten(order))
+            cast = array.astype("f4", order=order, copy=False)
+            assert cast.flags.f_contiguous == host.astype("f4", order=order).flags.f_contiguous
+            assert_same(cast.get(), host.astype("f4"))
+        assert array.flatten().ptr != array.ptr or not array.size
+        assert array.astype(array.dtype, copy=False) is array
+        assert array.astype(array.dtype) is not array
+        assert_same(array.transpose(*range(host.ndim)[::-1]).get(), host.T)
+        assert type(array)(array.shape, dtype=array.dtype).shape == host.shape
+    with pytest.raises(TypeError, match="casting='safe' does not allow"):
+        to_gpu(x).astype("i2", casting="safe")
+
+
+def test_copies_of_reshape():
+    x = np.arange(6).reshape(2, 3)
+    array = to_gpu(x)
+    assert array.reshape(3, 2, copy=False).ptr == array.ptr
+    assert array.reshape(2, 3, copy=True).ptr != array.ptr
+    with pytest.raises(ValueError, match=r"copy=False: shape .* needs a copy"):
+        array.T.reshape(6, copy=False)
+
+
+def test_names_of_flags():
+    for x in (np.zeros((2, 3)), np.zeros((2, 3)).T, np.zeros(3), np.zeros((4, 4))[::2, ::2]):
+        flags = to_gpu(x)[...].flags if x.flags.forc else to_gpu(np.zeros((4, 4)))[::2, ::2].flags
+        for name in ("C", "F", "C_CONTIGUOUS", "F_CONTIGUOUS", "CONTIGUOUS", "FORTRAN", "FORC"):
+            assert flags[name] == x.flags[name], name
+    with pytest.raises(KeyError, match="expected C_CONTIGUOUS"):
+        flags["X"]
 
 
 @given(arrays(), st.data())

@@ -327,7 +327,7 @@ HOST = np.ones((3, 4), "f4")
         (
             lambda a: np.squeeze(a, axis=0),
             ValueError,
-            "axis 0 of shape .* has length 3, expected 1",
+            "axis=0: expected different axes of length 1, got shape",
         ),
         (lambda a: np.squeeze(a, axis=5), ValueError, "axis 5"),
         (lambda a: np.expand_dims(a, (0, 0)), ValueError, "expected each axis once"),

@@ -56,7 +56,8 @@ def _plain(form: ReductionKey, values: list[Element], compute: Element, argument
     terms = [f"A({one.converted(one.load(f'x{j}'), operand)})" for j, one in enumerate(values)]
     value = (" & " if compute.is_bool else " * ").join(terms)
     if form.operation.startswith("nan"):
-        value = f"{values[0].load('x0')} == {values[0].load('x0')} ? {value} : A({int('prod' in form.operation)})"
+        element, replacement = values[0].load("x0"), form.operation.endswith("prod")
+        value = f"{element} == {element} ? {value} : A({replacement:d})"
     return f"""
 typedef {done.computed} A;
 typedef {"half" if compute.is_half else compute.computed} R;

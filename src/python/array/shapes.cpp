@@ -86,8 +86,9 @@ GPUArray squeezed(const py::object& self, const py::object& axis) {
     const int at = axis_index(py::int_(one), std::max(layout.ndim(), 1));
     if (layout.ndim() == 0) continue;  // NumPy accepts axis 0 of a zero-dimensional array
     if (layout.shape()[at] != 1 || std::exchange(removed[std::size_t(at)], true))
-      throw py::value_error("squeeze: axis=" + text_of(axis) + ": expected different axes of " +
-                            layout.shape().text() + " with length 1");
+      throw py::value_error("squeeze: axis=" + text_of(axis) +
+                            ": expected different axes of length 1, got shape " +
+                            layout.shape().text());
   }
   Axes shape, strides;
   for (int at = 0; at < layout.ndim(); ++at) {

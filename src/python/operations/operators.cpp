@@ -194,7 +194,9 @@ void fill(const GPUArray& array, const py::object& value, const StreamRef& strea
   Operand operand;
   py::object number = value;
   if (py::isinstance<np::array>(value) && py::reinterpret_borrow<np::array>(value).size() == 1)
-    number = element(value);
+    number = np::is_plain_array(value.ptr())
+                 ? value.attr("reshape")(py::tuple()).attr("__getitem__")(py::tuple())
+                 : element(value);
   if (!read_operand(number.ptr(), operand) || operand.array)
     raise_argument_error("value: expected a number, got " + repr_of(value));
   const bool is_real =
