@@ -105,6 +105,31 @@ def test_without_what_is_not_a_number(function, code):
         check(function, x, axis)
 
 
+@pytest.mark.filterwarnings("ignore:invalid value")
+@pytest.mark.parametrize("code", ["F", "D"])
+@pytest.mark.parametrize(
+    "function", [np.cumprod, np.nancumprod, np.prod, np.nanprod, np.multiply.reduce]
+)
+def test_products_of_infinite_complex_numbers(function, code):
+    """One times an infinity has a NaN: the first factor of cumprod is multiplied by nothing."""
+    inf, nan = np.inf, np.nan
+    lines = [[inf + 1j], [complex(inf, 1), 2], [1 + 1j, complex(0, inf)], [1, complex(-inf, 2)]]
+    lines += [[complex(nan, 1), complex(inf, 1)], [complex(nan, inf), 2], [complex(inf, inf)], []]
+    for line in lines:
+        for x in (np.array(line, code), np.array(line, code)[:, None], np.array([line], code)):
+            for axis in range(x.ndim):
+                np.testing.assert_array_equal(
+                    function(to_gpu(x), axis=axis).get(), function(x, axis=axis), repr(x)
+                )
+    long = np.exp(1j * np.arange(70_000)).astype(code)
+    for at in (5, 69_999):
+        long[at] = inf
+        assert not np.isfinite(np.prod(to_gpu(long)).get())
+        assert np.isfinite(np.cumprod(to_gpu(long))[:at].get()).all()
+        long[at] = 1
+    assert abs(abs(np.prod(to_gpu(long)).get()) - 1) < 0.01
+
+
 @pytest.mark.parametrize("function", [np.cumsum, np.cumprod, np.nancumsum, np.nancumprod])
 def test_views_of_evenly_spaced_elements(function):
     x = np.arange(1, 25).reshape(4, 6)  # integers wrap: the order of products does not matter

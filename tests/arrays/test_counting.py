@@ -44,7 +44,9 @@ def test_places_of_other_dtypes_and_of_what_is_not_a_number():
     same(got, np.searchsorted(mixed, [15, 20], sorter=order))
 
 
-@pytest.mark.parametrize(("how", "code"), each_with(["whole", "view", "weights"], "Bq", "?bBhHiIq"))
+@pytest.mark.parametrize(
+    ("how", "code"), each_with(["whole", "view", "weights"], "BqQ", "?bBhHiIqQ")
+)
 def test_numbers_of_equal_elements(how, code):
     top = 2 if code == "?" else 100
     for size in (0, 1, 1000, 70_000):
@@ -132,6 +134,23 @@ def test_padded_arrays_of_other_dtypes(mode, dtype):
     if dtype == "S3" and mode == "constant":
         pytest.skip("text has no constant to pad with")
     same(np.pad(to_gpu(small), (2, 7), mode), np.pad(small, (2, 7), mode))
+
+
+@pytest.mark.parametrize("mode", ["reflect", "symmetric"])
+@pytest.mark.parametrize("dtype", ["?", "u1", "i4", "f4", "c16"])
+def test_odd_reflections(mode, dtype):
+    whole = np.array([[1, 0, 3, 7], [2, 5, 1, 4], [9, 8, 8, 0]]).astype(dtype)
+    for x in (whole, whole.T, whole[::2, ::-1], whole[:1], whole[0, :1], whole[0, 0:2]):
+        for width in (1, 3, (2, 9), 0):
+            expected = np.pad(x, width, mode, reflect_type="odd")
+            same(np.pad(to_gpu(x), width, mode, reflect_type="odd"), expected)
+            same(np.pad(to_gpu(x), width, mode), np.pad(x, width, mode))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_array_without_axes_is_padded_by_nothing(mode):
+    for width in (0, 1, (2, 3)):
+        same(np.pad(to_gpu(np.array(2.5)), width, mode), np.pad(np.array(2.5), width, mode))
 
 
 def test_constants_around_an_array():

@@ -67,6 +67,33 @@ def test_what_where_chooses(function, code, chosen, axes):
         same(function, x, where=False, **named)
 
 
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "mean", "any", "all"])
+def test_keywords_of_the_methods(name):
+    for x in (X % 3 - 1, (X % 5).astype("f4").T, X[:0] * 1.0, np.array(2.0)):
+        mask = np.arange(x.size).reshape(x.shape) % 3 > 0
+        a, chosen = to_gpu(x), to_gpu(mask)
+        given = [{"where": (mask, chosen)}] if name not in ("max", "min") else []
+        if name not in ("mean", "any", "all"):
+            given += [{"initial": (2, 2)}, {"initial": (-1, -1), "where": (mask, chosen)}]
+        for keywords, axes in product(given, AXES if x.ndim else AXES[:1]):
+            own = {key: two[1] for key, two in keywords.items()}
+            expected = getattr(x, name)(**{key: two[0] for key, two in keywords.items()}, **axes)
+            got = getattr(a, name)(**own, **axes).get()
+            assert got.shape == np.shape(expected)
+            np.testing.assert_allclose(got, expected, rtol=1e-5)
+    a, mask = to_gpu(np.array([1, np.nan, 3])), to_gpu(np.array([True, True, False]))
+    assert a.max(initial=2, where=mask).get() == 2  # the methods ignore NaN
+    for call, text in {
+        lambda: a.mean(initial=1): "mean has no initial number",
+        lambda: a.sum(initial=1, stream=0): "initial= and where= exclude stream= and allocator=",
+        lambda: a.sum(start=1): "start",
+    }.items():
+        with pytest.raises(TypeError, match=text):
+            call()
+    with pytest.raises(ValueError, match="max: where= requires initial="):
+        a.max(where=mask)
+
+
 STARTS = [(np.sum, 7), (np.prod, 2), (np.max, 5), (np.min, -5)]
 
 

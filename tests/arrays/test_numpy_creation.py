@@ -68,6 +68,9 @@ CHOICES = {
     "diagonal of other axes": lambda a: np.diagonal(a.reshape(2, 2, 3), 1, axis1=2, axis2=0),
     "trace": lambda a: np.trace(a, 1),
     "select": lambda a: np.select([np.greater(a, 3), np.less(a, -2)], [a * 2, a - 1], 7),
+    "select, True": lambda a: np.select([np.greater(a, 3), True], [a, -1.5]),
+    "select, np.True_": lambda a: np.select([np.less(a, 0), np.True_], [1.0, 2.0], np.nan),
+    "select, False": lambda a: np.select([False, np.less(a, 0)], [a, a], a[0]),
     "angle": lambda a: np.angle(a + 1j * a * a),
     "angle of reals": lambda a: np.angle(a, deg=True),
 }

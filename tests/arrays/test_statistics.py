@@ -208,6 +208,38 @@ def test_nan_to_num(code):
     close(a, np.nan_to_num(np.stack([x, x])[..., ::-1]), 0)
     whole = to_gpu(np.arange(3))
     assert np.nan_to_num(whole, copy=False) is whole and np.nan_to_num(whole) is not whole
+    numbers = np.arange(x.size, dtype="f4").reshape(x.shape)
+    for names in (["nan"], ["posinf", "neginf"]):
+        for some in (numbers, numbers[..., :1], numbers.ravel()[3]):
+            given = dict.fromkeys(names, to_gpu(some))
+            expected = np.nan_to_num(x, **dict.fromkeys(names, some))
+            close(np.nan_to_num(to_gpu(x), **given), expected, 0)
+    with pytest.raises(TypeError, match="nan: expected real numbers, got an array of complex64"):
+        np.nan_to_num(to_gpu(x), nan=to_gpu(numbers.astype("c8")))
+
+
+@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("function", [np.var, np.std, np.nanvar, np.nanstd])
+def test_no_degrees_of_freedom(function, code):
+    x = np.array([[1, 0, 3], [2, 5, 1]]).astype(code)
+    for axis in (None, 0, 1):
+        for ddof in (1, 2, 3, 7):
+            expected = function(x, axis=axis, ddof=ddof)
+            close(function(to_gpu(x), axis=axis, ddof=ddof), expected, tolerance(expected.dtype))
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_angles_and_sizes(code):
+    x = np.array([[1, 0, 3], [2, 5, 1]]).astype(code)
+    for one in (x, x[0, 1], x[:0], x.T) if code in "?BHIQ" else (x, -x, x[0, 1], x[:0], -x.T):
+        one = np.asarray(one)
+        array = to_gpu(one)
+        close(np.angle(array), np.angle(one), tolerance(np.angle(one).dtype))
+        close(np.angle(array, deg=True), np.angle(one, deg=True), tolerance(np.angle(one).dtype))
+    for axis in (None, 0, -1, (0, 1), ()):
+        assert np.size(to_gpu(x), axis) == np.size(x, axis)
+    with pytest.raises(ValueError, match="axis 2"):
+        np.size(to_gpu(x), (0, 2))
 
 
 @pytest.mark.parametrize(("function", "code"), each_with([np.cumsum, np.cumprod], "?bfD", CODES))

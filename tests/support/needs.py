@@ -22,6 +22,9 @@ TARGETS = {"nvrtc": "cuda", "hiprtc": "hip"}
 COMPILERS = {*TARGETS, "nvjitlink"}
 HEADERS = {"cuda", "cccl", "curand", "doctest", "cudadevrt"}
 MODULES = {
+    "astropy.units",
+    "quantities",
+    "unyt",
     "cloudpickle",
     "dask",
     "nccl.core",
