@@ -32,15 +32,6 @@ FindAddress address_of_array = nullptr;
 
 }  // namespace
 
-py::object attribute_or_null(py::handle object, const char* name) {
-  auto found = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object.ptr(), name));
-  if (!found) {
-    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) throw py::error_already_set();
-    PyErr_Clear();
-  }
-  return found;
-}
-
 void throw_if_from_program(const py::error_already_set& error) {
   // Exceptions raised by Python code have a traceback here.
   if (error.trace() || !(error.matches(PyExc_TypeError) || error.matches(PyExc_ValueError) ||
@@ -171,7 +162,8 @@ int axis_index(py::handle axis, int ndim) {
   const Py_ssize_t at = PyNumber_AsSsize_t(number.ptr(), nullptr);
   if (at < -ndim || at >= ndim) {
     const module_ numpy = module_::import("numpy");
-    const py::object error = py::getattr(numpy, "exceptions", numpy).attr("AxisError");
+    const py::object found = attribute_or_null(numpy, "exceptions");  // since NumPy 1.25
+    const py::object error = (found ? found : numpy).attr("AxisError");
     PyErr_SetObject(error.ptr(), py::object(error(number, ndim, "axis")).ptr());
     throw py::error_already_set();
   }

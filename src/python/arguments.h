@@ -15,9 +15,6 @@
 
 namespace PyGPU::python {
 
-// Return the attribute, or null if the object has none. Exceptions other than AttributeError
-// propagate; py::getattr with a default and py::hasattr swallow them.
-py::object attribute_or_null(py::handle object, const char* name);
 // Handle the exception of a failed conversion, which the caller replaces by one that names the
 // argument. Throw it if it comes from the program, such as from its own __index__.
 void throw_if_from_program(const py::error_already_set& error);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -50,6 +51,9 @@ Layout::Layout(Axes shape, Axes strides, std::size_t itemsize)
   if (strides_.size() != shape_.size())
     invalid("strides " + strides_.text() + " do not fit shape " + shape_.text() +
             ": expected one number per axis");
+  // -2^63 has no absolute value. Only an axis that reaches no second element can have this stride.
+  for (int axis = 0; axis < ndim(); ++axis)
+    strides_[axis] = std::max(strides_[axis], -std::numeric_limits<Index>::max());
 }
 
 void Layout::count() {
@@ -110,7 +114,7 @@ View Layout::index(const std::vector<IndexItem>& items) const {
                             ", an array has at most " + std::to_string(Axes::capacity));
 
   Axes shape, strides;
-  Index offset = 0;
+  std::uint64_t offset = 0;  // wraps around: strides of an empty array are unbounded
   int axis = 0;
   auto keep = [&](int count) {
     for (; count > 0; --count, ++axis) {
@@ -127,16 +131,17 @@ View Layout::index(const std::vector<IndexItem>& items) const {
           throw std::out_of_range("index " + std::to_string(item.start) +
                                   " is out of bounds for axis " + std::to_string(axis) +
                                   " of length " + std::to_string(length));
-        offset += at * strides_[axis++];
+        offset += std::uint64_t(at) * std::uint64_t(strides_[axis++]);
         break;
       }
       case Kind::slice: {
         if (item.step == 0) invalid("slice step cannot be zero");
         const auto [start, length] = resolve(item, shape_[axis]);
-        if (length > 0) offset += start * strides_[axis];
+        const auto stride = std::uint64_t(strides_[axis]);
+        if (length > 0) offset += std::uint64_t(start) * stride;
         shape.push_back(length);
         // A slice of at most one element never uses its step, which may be huge.
-        strides.push_back(length > 1 ? strides_[axis] * item.step : strides_[axis]);
+        strides.push_back(Index(length > 1 ? stride * std::uint64_t(item.step) : stride));
         ++axis;
         break;
       }
@@ -149,7 +154,7 @@ View Layout::index(const std::vector<IndexItem>& items) const {
   }
   keep(ndim() - axis);
   Layout layout(shape, strides, itemsize_);
-  return {layout, layout.size() == 0 ? 0 : offset};
+  return {layout, layout.size() == 0 ? 0 : Index(offset)};
 }
 
 std::optional<Layout> Layout::reshape_view(Axes shape, Order order) const {

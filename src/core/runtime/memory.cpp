@@ -87,8 +87,8 @@ std::string state_of_memory(MemoryKind kind) {
 // Return unused memory of the pool to the system. Postponed frees run in the null stream's order.
 void trim_pool(int device) {
   release_postponed();
-  block_cache::give_back(device);
   (void)waiting_in_relaxed_mode([device] {
+    block_cache::give_back(device);
     if (!is_captured(cudaStream_t())) (void)cudaStreamSynchronize(cudaStream_t());
     const cudaMemPool_t pool = memory_pool(device);
     return pool ? cudaMemPoolTrimTo(pool, 0) : cudaSuccess;

@@ -74,7 +74,8 @@ py::dict array_interface(const GPUArray& array) {
   if (!array.dtype.attr("fields").is_none()) {
     try {
       interface["descr"] = array.dtype.attr("descr");
-    } catch (const py::error_already_set&) {  // overlapping fields: no list can describe them
+    } catch (const py::error_already_set& error) {  // overlapping fields: no list describes them
+      if (!error.matches(PyExc_ValueError)) throw;
     }
   }
   interface["data"] = py::make_tuple(address(array), false);

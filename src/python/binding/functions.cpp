@@ -100,7 +100,11 @@ PyTypeObject* new_type(module_& m, const char* name, descrgetfunc get, unsigned 
   const reprfunc repr = [](PyObject* self) {
     return PyUnicode_FromFormat("<built-in function %s>", at(self).name.c_str());
   };
-  const Slots slots{{Py_tp_dealloc, as_slot(&delete_instance<Callable>)},
+  const newfunc refuse_new = [](PyTypeObject* type, PyObject*, PyObject*) -> PyObject* {
+    return PyErr_Format(PyExc_TypeError, "cannot create '%s' instances", type->tp_name);
+  };
+  const Slots slots{{Py_tp_new, as_slot(refuse_new)},
+                    {Py_tp_dealloc, as_slot(&delete_instance<Callable>)},
                     {Py_tp_call, as_slot(&PyVectorcall_Call)},
                     {Py_tp_descr_get, as_slot(get)},
                     {Py_tp_repr, as_slot(repr)},
@@ -125,7 +129,8 @@ PyTypeObject* new_type(module_& m, const char* name, descrgetfunc get, unsigned 
 void add(const py::object& owner, const char* attribute, const char* module, PyTypeObject* type,
          Callable&& made) {
   made.module = owner.attr(module);
-  const py::object object = new_object(type, type);
+  const auto object = py::reinterpret_steal<py::object>(type->tp_alloc(type, 0));
+  if (!object) throw py::error_already_set();
   instance_at<Callable>(object.ptr())->call = &call_function;
   hold(object.ptr(), std::move(made));
   owner.attr(attribute) = object;
@@ -301,10 +306,8 @@ void ctypes_parameter(const py::object& c) {
       c, "_as_parameter_",
       [](const py::object& self) {
         // __index__ refuses freed memory; an array has ptr, since its __index__ is an element's.
-        const py::object number =
-            py::hasattr(self, "ptr")
-                ? py::object(self.attr("ptr"))
-                : py::reinterpret_steal<py::object>(PyNumber_Index(self.ptr()));
+        py::object number = attribute_or_null(self, "ptr");
+        if (!number) number = py::reinterpret_steal<py::object>(PyNumber_Index(self.ptr()));
         if (!number) throw py::error_already_set();
         return module_::import("ctypes").attr("c_void_p")(number);
       },

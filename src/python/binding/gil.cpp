@@ -11,7 +11,8 @@
 // library's (setup.py). During finalization, Pythons before 3.14 end a thread that waits for the
 // GIL by unwinding its stack. That would unwind destructors, which must not throw, and drop
 // references without the GIL. Instead the thread sleeps until the process is gone, as with newer
-// Pythons.
+// Pythons. Before, pthread_exit in a user's library ends its thread without the destructors of this
+// module's frames: they would acquire the GIL, which nobody would then release.
 extern "C" {
 _Unwind_Reason_Code __real___gxx_personality_v0(int version, _Unwind_Action actions,
                                                 _Unwind_Exception_Class kind,
@@ -22,7 +23,10 @@ _Unwind_Reason_Code __wrap___gxx_personality_v0(int version, _Unwind_Action acti
                                                 _Unwind_Exception_Class kind,
                                                 _Unwind_Exception* exception,
                                                 _Unwind_Context* context) {
-  while (actions & _UA_FORCE_UNWIND) pause();
+  if (actions & _UA_FORCE_UNWIND) {
+    while (!PyGPU::python::may_take_gil()) pause();
+    return _URC_CONTINUE_UNWIND;
+  }
   return __real___gxx_personality_v0(version, actions, kind, exception, context);
 }
 }

@@ -23,6 +23,15 @@ bool has(const Slots& slots, int number) {
 std::string text_of(py::handle object) { return py::str(object).cast<std::string>(); }
 std::string repr_of(py::handle object) { return py::repr(object).cast<std::string>(); }
 
+py::object attribute_or_null(py::handle object, const char* name) {
+  auto found = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object.ptr(), name));
+  if (!found) {
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) throw py::error_already_set();
+    PyErr_Clear();
+  }
+  return found;
+}
+
 bool is_true(py::handle object) {
   const int truth = PyObject_IsTrue(object.ptr());
   if (truth < 0) throw py::error_already_set();
@@ -74,7 +83,7 @@ py::object make_type(module_& m, const char* name, const char* doc, std::size_t 
   auto& whole = *new std::string(std::string("PyGPU.") + name);
   if (!base) slots.push_back({Py_tp_members, is_called ? members : members + 1});
   if (!base && !has(slots, Py_tp_init)) slots.push_back({Py_tp_init, as_slot(&refuse_init)});
-  if (!base) slots.push_back({Py_tp_new, as_slot(&PyType_GenericNew)});
+  if (!base && !has(slots, Py_tp_new)) slots.push_back({Py_tp_new, as_slot(&PyType_GenericNew)});
   if (*doc) slots.push_back({Py_tp_doc, const_cast<char*>(doc)});
   slots.push_back({0, nullptr});
   PyType_Spec spec = {whole.c_str(), int(size), 0,

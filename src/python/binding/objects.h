@@ -25,6 +25,9 @@ class module_ : public py::object {
 // Return str(object) and repr(object).
 std::string text_of(py::handle object);
 std::string repr_of(py::handle object);
+// Return the attribute, or null if the object has none. Exceptions other than AttributeError
+// propagate; py::getattr with a default and py::hasattr swallow them, even a KeyboardInterrupt.
+py::object attribute_or_null(py::handle object, const char* name);
 // Return the truth value of an object. Throws what its __bool__ raises.
 bool is_true(py::handle object);
 

@@ -8,7 +8,6 @@
 #include "python/launch/c_call.h"
 
 #include <cstring>
-#include <exception>
 #include <stdexcept>
 
 #include "python/launch/numbers.h"
@@ -89,7 +88,7 @@ CCall::CCall(void* function, const std::vector<KernelParameter>& parameters, cha
   uses_stack_ = slots > 0;
 }
 
-int CCall::run(void* const* arguments, void* result, char* text, std::size_t capacity) const {
+void CCall::run(void* const* arguments, void* result) const {
   Values values;
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const Place& place = places_[i];
@@ -100,25 +99,16 @@ int CCall::run(void* const* arguments, void* result, char* text, std::size_t cap
       (place.where == Place::integer ? values.integers : values.stack)[place.index] =
           read_integer(from, place.nbytes, place.is_signed);
   }
-  try {
-    if (result_ == 'f' && result_nbytes_ == 4) {
-      const auto made = call_by<float>(function_, values, uses_stack_);
-      store(&made, result, sizeof made);
-    } else if (result_ == 'f') {
-      const auto made = call_by<double>(function_, values, uses_stack_);
-      store(&made, result, sizeof made);
-    } else {
-      const Word made = call_by<Word>(function_, values, uses_stack_);
-      store(&made, result, sizeof made);
-    }
-    return 0;
-  } catch (const std::exception& error) {
-    std::strncpy(text, error.what(), capacity - 1);
-  } catch (...) {
-    std::strncpy(text, "a C++ exception that is no std::exception", capacity - 1);
+  if (result_ == 'f' && result_nbytes_ == 4) {
+    const auto made = call_by<float>(function_, values, uses_stack_);
+    store(&made, result, sizeof made);
+  } else if (result_ == 'f') {
+    const auto made = call_by<double>(function_, values, uses_stack_);
+    store(&made, result, sizeof made);
+  } else {
+    const Word made = call_by<Word>(function_, values, uses_stack_);
+    store(&made, result, sizeof made);
   }
-  text[capacity - 1] = 0;
-  return -1;
 }
 
 }  // namespace PyGPU::python

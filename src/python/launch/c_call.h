@@ -11,9 +11,8 @@ class CCall {
   // processors whose calling convention is not known here.
   CCall(void* function, const std::vector<KernelParameter>& parameters, char result,
         std::size_t result_nbytes);
-  // Call the function with the packed values, and store its result. Return -1 after a C++
-  // exception, and store its text; otherwise 0.
-  int run(void* const* arguments, void* result, char* text, std::size_t capacity) const;
+  // Call the function with the packed values, and store its result.
+  void run(void* const* arguments, void* result) const;
 
  private:
   // Place of an argument: a register of integers, of floating-point numbers, or on the stack.

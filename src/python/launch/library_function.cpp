@@ -1,6 +1,8 @@
 // A function of a user's compiled library as a Python callable: f(*args, stream=None). Its
 // arguments are checked against the C++ types, and it runs without the GIL.
+#include <cstdio>
 #include <cstring>
+#include <exception>
 #include <optional>
 
 #include "PyGPU/runtime/device_array.h"
@@ -117,7 +119,7 @@ const void* foreign_address(PyObject* argument, const py::dict& interface,
   const Layout layout = strides.is_none()
                             ? Layout(shape, itemsize_of(dtype))
                             : Layout(shape, axes_of(strides, "strides"), itemsize_of(dtype));
-  if (!more.is_const && PyObject_IsTrue(py::object(data[1]).ptr()) == 1)
+  if (!more.is_const && is_read_only(interface))
     refuse(argument, parameter, index,
            "it is read-only, and the function may write it (its parameter is not const): pass a "
            "copy");
@@ -170,8 +172,8 @@ std::optional<const void*> own_address(PyObject* argument, const KernelParameter
 const void* address_of_object(PyObject* argument, const KernelParameter& parameter,
                               const LibraryParameter& more, std::size_t index) {
   const py::handle object(argument);
-  const py::object interface = py::getattr(object, "__cuda_array_interface__", py::none());
-  if (!interface.is_none())
+  const py::object interface = attribute_or_null(object, "__cuda_array_interface__");
+  if (interface && !interface.is_none())
     return foreign_address(argument, py::dict(interface), parameter, more, index);
   if (PyUnicode_Check(argument) || PyBytes_Check(argument)) {
     const bool is_text =
@@ -260,17 +262,29 @@ struct Outcome {
   cudaError_t left = cudaSuccess;  // error that the function left in the runtime
   bool has_thrown = false;
   char text[512];  // of the C++ exception
+
+  void throws(const char* exception) {
+    has_thrown = true;
+    std::snprintf(text, sizeof text, "%s", exception);
+  }
 };
 
 void call_function(const LibraryFunction& f, void* const* arguments, Result& result,
                    Outcome& outcome) noexcept {
-  constexpr std::size_t capacity = sizeof outcome.text;
-  const int outcome_code = f.trampoline
-                               ? f.trampoline(arguments, result.bytes, outcome.text, capacity)
-                               : f.plain->run(arguments, result.bytes, outcome.text, capacity);
-  outcome.has_thrown = outcome_code < 0;
+  int code = 0;
+  try {
+    if (f.trampoline)
+      code = f.trampoline(arguments, result.bytes, outcome.text, sizeof outcome.text);
+    else
+      f.plain->run(arguments, result.bytes);
+  } catch (const std::exception& error) {
+    outcome.throws(error.what());
+  } catch (...) {
+    outcome.throws("a C++ exception that is no std::exception");
+  }
+  outcome.has_thrown |= code < 0;
   if (waits_after_calls()) (void)cudaDeviceSynchronize();
-  outcome.left = outcome_code > 0 ? cudaError_t(outcome_code) : cudaPeekAtLastError();
+  outcome.left = code > 0 ? cudaError_t(code) : cudaPeekAtLastError();
 }
 
 PyObject* call_checked(const LibraryFunction& f, PyObject* const* given, std::size_t count,

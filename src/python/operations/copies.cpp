@@ -38,8 +38,8 @@ py::object new_pagelocked(const GPUArray& gpu) {
     check("cudaMallocHost", allocate_memory(*memory, MemoryKind::pinned, gpu.layout().nbytes()));
   }
   char* const start = static_cast<char*>(memory->get().address);
-  const py::capsule owner(memory.release(),
-                          [](void* block) { delete static_cast<Memory*>(block); });
+  const py::capsule owner(memory.get(), [](void* block) { delete static_cast<Memory*>(block); });
+  (void)memory.release();  // after the capsule, whose creation may fail
   if (!start) return {};
   return np::array(py::reinterpret_borrow<np::dtype>(gpu.dtype), lengths(image.layout.shape()),
                    lengths(image.layout.strides()), start + image.offset, owner);
@@ -331,7 +331,7 @@ py::object as_ndarray(const py::object& source) {
   PyObject* const object = source.ptr();
   const bool is_value = PyFloat_Check(object) || PyLong_Check(object) || PyComplex_Check(object) ||
                         PyList_Check(object) || PyTuple_Check(object) ||
-                        PyObject_IsInstance(object, numpy().attr("generic").ptr()) == 1;
+                        py::isinstance(source, numpy().attr("generic"));
   return is_value ? numpy().attr("asarray")(source) : py::object();
 }
 

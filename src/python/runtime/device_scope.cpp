@@ -63,29 +63,26 @@ struct DeviceScope {
                        std::to_string(count)};
   }
 
-  void enter() {
-    if (before) throw std::runtime_error("device: the `with` block of this object has not ended");
-    const int current = current_device();
-    if (current != device) check("cudaSetDevice", select());
-    before = UniqueHandle<RestoreInThread>({current, std::this_thread::get_id()});
-  }
-
-  void leave() {
-    if (!before) return;
-    const int device_before = before.give_up().device;
-    if (device_before != current_device()) check("cudaSetDevice", set_device(device_before));
-  }
 };
 
+// Scopes change with the GIL alone: another thread may enter or leave the same object.
 void enter_scope(DeviceScope& self) {
-  const NoGil without = release_gil();
-  self.enter();
+  if (self.before)
+    throw std::runtime_error("device: the `with` block of this object has not ended");
+  const int current = current_device();
+  self.before = UniqueHandle<RestoreInThread>({current, std::this_thread::get_id()});
+  if (current == self.device) return;
+  const Status status = call([&] { return self.select(); });
+  if (status.failed()) (void)self.before.give_up();
+  check("cudaSetDevice", status);
 }
 
 void leave_scope(DeviceScope& self, const py::object& type, const py::object&, const py::object&) {
+  if (!self.before) return;
+  const int device_before = self.before.give_up().device;
   try {
     const NoGil without = release_gil();
-    self.leave();
+    if (device_before != current_device()) check("cudaSetDevice", set_device(device_before));
   } catch (const DeviceError&) {
     if (type.is_none()) throw;
     (void)cudaGetLastError();  // the exception of the block is the one to raise

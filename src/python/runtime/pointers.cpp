@@ -165,8 +165,8 @@ const DType& dtype_named(const std::string& name) {
 
 const DType& dtype_of_class(py::handle self) {
   const py::handle type(reinterpret_cast<PyObject*>(Py_TYPE(self.ptr())));
-  const py::object name = py::getattr(type, "dtype", py::none());
-  if (name.is_none())
+  const py::object name = attribute_or_null(type, "dtype");
+  if (!name || name.is_none())
     throw py::type_error(type.attr("__name__").cast<std::string>() +
                          " is a base class: use a class with a dtype in its name, such as " +
                          type.attr("__name__").cast<std::string>() + "_float64");

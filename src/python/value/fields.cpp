@@ -58,9 +58,10 @@ std::vector<GPUArray> each_field(const GPUArray& array) {
 
 std::vector<std::pair<GPUArray, py::object>> fields_with_values(const GPUArray& array,
                                                                 const py::object& value) {
-  const py::object dtype = py::getattr(value, "dtype", py::none());
-  const py::object own = py::getattr(dtype, "names", py::none());
-  const bool is_tuple = py::isinstance<py::tuple>(value), is_whole = own.is_none() && !is_tuple;
+  const py::object dtype = attribute_or_null(value, "dtype");
+  const py::object own = dtype ? attribute_or_null(dtype, "names") : dtype;
+  const bool is_tuple = py::isinstance<py::tuple>(value);
+  const bool is_whole = (!own || own.is_none()) && !is_tuple;
   std::vector<GPUArray> fields = each_field(array);
   const std::size_t count = is_whole ? fields.size() : py::len(is_tuple ? value : own);
   if (count != fields.size())
