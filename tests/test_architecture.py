@@ -84,6 +84,8 @@ def test_python_is_known_to_the_bindings_alone(path):
 def test_pybind11_is_used_by_its_public_face(path):
     text = without_comments(path)
     assert not re.search(r"\b(py|pybind11)::detail\b", text)
+    # These swallow every exception, such as a KeyboardInterrupt; attribute_or_null does not.
+    assert not re.search(r"\bpy::(hasattr\(|getattr\(([^()]|\([^()]*\))*,[^()]*,)", text)
     # These use pybind11's registry of classes, whose functions one file defines; a compiler may
     # inline them there, and then other files lack them.
     if path.name != "pybind11.cpp":

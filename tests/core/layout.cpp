@@ -2,6 +2,7 @@
 #include "PyGPU/runtime/layout.h"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 #include "naive.h"
@@ -220,4 +221,17 @@ TEST_CASE("views with another item size, and squeezed ones") {
   CHECK_THROWS_AS(Layout({3}, {8}, 4).view(2), std::invalid_argument);
   CHECK_THROWS_AS(Layout({}, 4).view(2), std::invalid_argument);
   CHECK(Layout({1, 3, 1}, 4).squeeze().shape() == Axes{3});
+}
+
+TEST_CASE("strides that no element uses have no bounds") {
+  const Index huge = std::numeric_limits<Index>::max();
+  const Layout one({2, 1}, {4, -huge - 1}, 4);
+  CHECK(one.strides() == Axes{4, -huge});
+  CHECK(one.extent() == std::pair<Index, Index>(0, 8));
+  CHECK(one.k_order().strides() == Axes{4, 4});
+  CHECK(one.canonical().layout.strides() == Axes{4});
+  CHECK(one.dense());
+  const View none = Layout({3, 0}, {huge, 4}, 4).index({slice(2, true, 0, false, -2)});
+  CHECK(none.layout.shape() == Axes{2, 0});
+  CHECK(none.offset == 0);
 }

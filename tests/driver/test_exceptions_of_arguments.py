@@ -113,6 +113,39 @@ def test_properties_of_arguments(kernels, name, raised):
     assert caught.value is error
 
 
+class NotPlain(gpuarray.GPUArray):
+    ptr = property(lambda self: 1 / 0)
+
+
+INTERRUPTED = {
+    "an argument of a library function": (
+        "__cuda_array_interface__",
+        lambda v: PyGPU.load("libc.so.6", "void *memchr(void *s, int c, long n);").memchr(v, 0, 0),
+    ),
+    "values for fields": ("dtype", lambda v: set_(gpuarray.zeros(2, "f4,f4"), ["f0", "f1"], v)),
+    "to_gpu": ("__class__", gpuarray.to_gpu),
+    "a stream": ("__array__", PyGPU.cudaStreamQuery),
+}
+
+
+@pytest.mark.parametrize("name", INTERRUPTED)
+def test_an_interrupt_in_a_property_is_not_lost(name):
+    attribute, work = INTERRUPTED[name]
+    errors = [KeyboardInterrupt()]
+
+    def interrupted_once(self):
+        raise errors.pop() if errors else AttributeError(attribute)
+
+    members = {attribute: property(interrupted_once), "__index__": lambda self: 0}
+    with pytest.raises(KeyboardInterrupt):
+        work(type("Value", (), members)())
+
+
+def test_an_exception_of_ptr_reaches_ctypes():
+    with pytest.raises(ZeroDivisionError):
+        _ = NotPlain(3, np.float32)._as_parameter_
+
+
 def test_a_launch_whose_argument_raises_does_not_run():
     text = 'extern "C" __global__ void mark(int *seen, bool a) { *seen = 1; }'
     seen = gpuarray.zeros(1, np.int32)

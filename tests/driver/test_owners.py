@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
+import PyGPU
 import PyGPU.driver as drv
 from PyGPU import gpuarray
 
@@ -68,6 +69,15 @@ OWNERS = {
 def test_owners_are_not_copied(what, how):
     with pytest.raises(TypeError, match="cannot copy or pickle '"):
         how(OWNERS[what]())
+
+
+@pytest.mark.parametrize("made", [PyGPU.cudaMalloc, gpuarray.GPUArray.get])
+def test_functions_are_not_made_by_programs(made):
+    kind = type(made)
+    with pytest.raises(TypeError, match=f"cannot create 'PyGPU.{kind.__name__}' instances"):
+        kind.__new__(kind)
+    with pytest.raises(TypeError, match="cannot create"):
+        type("Derived", (kind,), {})()
 
 
 @pytest.mark.parametrize("kind", [drv.PooledDeviceAllocation, drv.PagelockedHostAllocation])

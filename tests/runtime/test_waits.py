@@ -1,5 +1,7 @@
 """While a call waits for the device, other threads of Python run; a handle is released once."""
 
+import re
+
 import preload
 import pytest
 
@@ -26,14 +28,14 @@ static void pass(void)
   if (closed) stuck = 1;
 }
 """
-for declared, given in [
-    ("cudaFree(void *address)", "address"),
-    ("cudaFreeHost(void *address)", "address"),
-    ("cudaFreeArray(void *array)", "array"),
-    ("cudaStreamSynchronize(void *stream)", "stream"),
-    ("cudaHostUnloadModule(void *module)", "module"),
-]:
-    GATE += f"""
+
+
+def gate_of(*declarations):
+    """Return the text of a library in which these calls wait for the gate."""
+    text = GATE
+    for declared in declarations:
+        given = ", ".join(re.findall(r"(\w+)[,)]", declared))
+        text += f"""
 int PyGPU_host_{declared}
 {{
   int (*call)() = machine(__func__);
@@ -41,6 +43,8 @@ int PyGPU_host_{declared}
   return call({given});
 }}
 """
+    return text
+
 
 BEGIN = """
 import ctypes, gc, threading, time
@@ -88,7 +92,14 @@ held(fail)
 
 @pytest.fixture(scope="module")
 def gate(tmp_path_factory):
-    return preload.library(tmp_path_factory.mktemp("gate"), GATE)
+    text = gate_of(
+        "cudaFree(void *address)",
+        "cudaFreeHost(void *address)",
+        "cudaFreeArray(void *array)",
+        "cudaStreamSynchronize(void *stream)",
+        "cudaHostUnloadModule(void *module)",
+    )
+    return preload.library(tmp_path_factory.mktemp("gate"), text)
 
 
 def test_other_threads_run_meanwhile(gate):
@@ -118,3 +129,43 @@ print(gate.count_calls())
 """
     )
     assert preload.output(gate, program) == "True\n1\n"
+
+
+def test_other_threads_run_while_cached_blocks_are_freed(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYGPU_BLOCK_CACHE", "1")
+    gate = preload.library(tmp_path, gate_of("cudaFreeAsync(void *address, void *stream)"))
+    program = BEGIN.replace("PATH", repr(str(gate)))
+    program += "PyGPU.zeros(9)" + CASES["a shortage of memory"]
+    assert preload.output(gate, program) == "waited free\n"
+
+
+def test_a_device_scope_that_another_thread_is_entering(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYGPU_HOST_DEVICES", "2")
+    gate = preload.library(tmp_path, gate_of("cudaSetDevice(int device)"))
+    program = (
+        BEGIN.replace("PATH", repr(str(gate)))
+        + """
+scope = PyGPU.device(1)
+
+def work():
+    with scope:
+        print(PyGPU.cudaGetDevice()[0])
+    print(PyGPU.cudaGetDevice()[0])
+
+PyGPU.cudaGetDevice()
+gate.close_gate()
+first = threading.Thread(target=work)
+first.start()
+while not gate.is_inside():
+    time.sleep(0.001)
+threading.Timer(1, gate.open_gate).start()
+try:
+    scope.__enter__()
+except RuntimeError as error:
+    print("has not ended" in str(error))
+gate.open_gate()
+first.join()
+print(gate.count_calls(), PyGPU.cudaGetDevice()[0])
+"""
+    )
+    assert preload.output(gate, program) == "True\n1\n0\n1 0\n"

@@ -7,7 +7,9 @@
 // "Procedure Call Standard for the Arm 64-bit Architecture", section 6.8.2.
 #include "python/launch/c_call.h"
 
+#include <cstdio>
 #include <cstring>
+#include <exception>
 #include <stdexcept>
 
 #include "python/launch/numbers.h"
@@ -109,6 +111,20 @@ void CCall::run(void* const* arguments, void* result) const {
     const Word made = call_by<Word>(function_, values, uses_stack_);
     store(&made, result, sizeof made);
   }
+}
+
+int call_guarded(Trampoline trampoline, const CCall* plain, void* const* arguments, void* result,
+                 char* text, std::size_t capacity) {
+  try {
+    if (trampoline) return trampoline(arguments, result, text, capacity);
+    plain->run(arguments, result);
+    return 0;
+  } catch (const std::exception& error) {
+    std::snprintf(text, capacity, "%s", error.what());
+  } catch (...) {
+    std::snprintf(text, capacity, "a C++ exception that is no std::exception");
+  }
+  return -1;
 }
 
 }  // namespace PyGPU::python

@@ -30,4 +30,12 @@ class CCall {
   std::size_t result_nbytes_;
 };
 
+// Function that the macros of <PyGPU/export.h> make for each exported function.
+using Trampoline = int (*)(void* const* arguments, void* result, char* text, std::size_t capacity);
+
+// Call a function by its trampoline or, without one, by `plain`. Return the error that it left in
+// its copy of the runtime. Return -1 after a C++ exception, and store its text.
+int call_guarded(Trampoline trampoline, const CCall* plain, void* const* arguments, void* result,
+                 char* text, std::size_t capacity);
+
 }  // namespace PyGPU::python

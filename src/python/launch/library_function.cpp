@@ -1,8 +1,6 @@
 // A function of a user's compiled library as a Python callable: f(*args, stream=None). Its
 // arguments are checked against the C++ types, and it runs without the GIL.
-#include <cstdio>
 #include <cstring>
-#include <exception>
 #include <optional>
 
 #include "PyGPU/runtime/device_array.h"
@@ -19,9 +17,6 @@
 namespace PyGPU::python {
 
 namespace {
-
-// Function that the macros of <PyGPU/export.h> make for each exported function.
-using Trampoline = int (*)(void* const* arguments, void* result, char* text, std::size_t capacity);
 
 enum class Role { value, pointer, stream };
 
@@ -262,27 +257,13 @@ struct Outcome {
   cudaError_t left = cudaSuccess;  // error that the function left in the runtime
   bool has_thrown = false;
   char text[512];  // of the C++ exception
-
-  void throws(const char* exception) {
-    has_thrown = true;
-    std::snprintf(text, sizeof text, "%s", exception);
-  }
 };
 
 void call_function(const LibraryFunction& f, void* const* arguments, Result& result,
                    Outcome& outcome) noexcept {
-  int code = 0;
-  try {
-    if (f.trampoline)
-      code = f.trampoline(arguments, result.bytes, outcome.text, sizeof outcome.text);
-    else
-      f.plain->run(arguments, result.bytes);
-  } catch (const std::exception& error) {
-    outcome.throws(error.what());
-  } catch (...) {
-    outcome.throws("a C++ exception that is no std::exception");
-  }
-  outcome.has_thrown |= code < 0;
+  const int code = call_guarded(f.trampoline, f.plain ? &*f.plain : nullptr, arguments,
+                                result.bytes, outcome.text, sizeof outcome.text);
+  outcome.has_thrown = code < 0;
   if (waits_after_calls()) (void)cudaDeviceSynchronize();
   outcome.left = code > 0 ? cudaError_t(code) : cudaPeekAtLastError();
 }

@@ -62,7 +62,6 @@ struct DeviceScope {
     return {error, "device(" + std::to_string(device) + "): the number of visible devices is " +
                        std::to_string(count)};
   }
-
 };
 
 // Scopes change with the GIL alone: another thread may enter or leave the same object.
