@@ -322,7 +322,7 @@ class IPCMemoryHandle(_Owned):
     >>> drv.IPCMemoryHandle(b"short")
     Traceback (most recent call last):
         ...
-    PyGPU.errors.LogicError: ipc_handle: expected 64 bytes, got b'short'
+    PyGPU.errors.LogicError: ipc_handle: expected 64 bytes, got 5
     """
 
     def __init__(
@@ -330,8 +330,10 @@ class IPCMemoryHandle(_Owned):
         ipc_handle: bytes | bytearray,
         flags: Int = enums.ipc_mem_flags.LAZY_ENABLE_PEER_ACCESS,
     ) -> None:
-        if not isinstance(ipc_handle, (bytes, bytearray)) or len(ipc_handle) != 64:
-            raise errors.LogicError(f"ipc_handle: expected 64 bytes, got {ipc_handle!r}")
+        if not isinstance(ipc_handle, (bytes, bytearray)):
+            raise TypeError(f"ipc_handle: expected bytes, got {ipc_handle!r}")
+        if len(ipc_handle) != 64:
+            raise errors.LogicError(f"ipc_handle: expected 64 bytes, got {len(ipc_handle)}")
         super().__init__(core._opened(bytes(ipc_handle), int(flags)))
 
     def close(self) -> None:

@@ -28,7 +28,7 @@ def integer(name: str, value: Int) -> int:
 
 def as_list(name: str, values: Any) -> list[Any]:
     """Return the values as a list, or raise TypeError."""
-    if not hasattr(values, "__iter__"):
+    if not (hasattr(values, "__iter__") or hasattr(values, "__getitem__")):
         raise TypeError(f"{name}: expected a sequence, got {values!r}")
     return list(values)
 

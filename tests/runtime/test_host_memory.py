@@ -323,6 +323,6 @@ with warnings.catch_warnings(record=True) as found:
 print(*[one.message for one in found], sep="")
 """
     for made, used in [("0", "1"), ("0", "0"), ("1", "1")]:
-        python(make.format(str(image)), PYGPU_HOST_STRICT=made)
-        text = python(use.format(str(image)), PYGPU_HOST_STRICT=used).stdout
+        python(make.format(str(image)), PYGPU_TARGET="host", PYGPU_HOST_STRICT=made)
+        text = python(use.format(str(image)), PYGPU_TARGET="host", PYGPU_HOST_STRICT=used).stdout
         assert ("PYGPU_HOST_STRICT=1: the accesses of this image are not" in text) == (made < used)

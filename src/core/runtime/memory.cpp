@@ -70,6 +70,7 @@ cudaError_t take(MemoryTraits::Handle& block) {
 }
 
 std::string state_of_memory(MemoryKind kind) {
+  if (kind == MemoryKind::host) return " of host memory were requested";
   if (kind == MemoryKind::pinned) return " of page-locked memory were requested";
   const int device = current_device();
   std::size_t free = 0, total = 0;
@@ -145,16 +146,15 @@ Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes) {
 
 Status allocate(MemoryKind kind, std::size_t nbytes, const std::function<Status()>& attempt) {
   Status status = attempt();
-  if (kind == MemoryKind::host) return status;
   for (int turn = 0; status.code == cudaErrorMemoryAllocation; ++turn) {
-    (void)cudaGetLastError();
+    if (kind != MemoryKind::host) (void)cudaGetLastError();
     const auto& reclaim = reclaim_hook();
     const bool tries_again = reclaim ? reclaim(kind, turn) : turn == 0;
     if (!tries_again) {
       if (!status.detail.empty()) status.detail += ": ";
       status.detail += std::to_string(nbytes) + " bytes" + state_of_memory(kind);
     }
-    trim_pool(current_device());  // a failed attempt may have grown the pool
+    if (kind != MemoryKind::host) trim_pool(current_device());  // a failed attempt may have grown it
     if (!tries_again) return status;
     status = attempt();
   }

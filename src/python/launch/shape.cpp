@@ -56,8 +56,10 @@ dim3 shape_of(const char* name, PyObject* value) {
 }
 
 std::size_t shared_bytes_of(PyObject* value) {
-  const Py_ssize_t bytes =
-      PyIndex_Check(value) ? PyNumber_AsSsize_t(value, PyExc_OverflowError) : -1;
+  if (!PyIndex_Check(value))
+    throw py::type_error("shared=" + repr_of(value) + ": expected an integer, got a " +
+                         name_of_class(Py_TYPE(value)));
+  const Py_ssize_t bytes = PyNumber_AsSsize_t(value, PyExc_OverflowError);
   if (bytes == -1 && PyErr_Occurred()) throw py::error_already_set();
   if (bytes < 0 || bytes > 0x7fffffff)
     raise_invalid_argument("shared", value, "a number of bytes from 0 to 2147483647");
