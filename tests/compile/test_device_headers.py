@@ -10,6 +10,7 @@ import needs
 import pytest
 
 from PyGPU import errors
+from PyGPU._compile.compilers import build as _build
 from PyGPU._compile.compilers import rtc
 from PyGPU._compile.source import headers, includes
 
@@ -159,11 +160,44 @@ def test_namespace_std_on_request(target, architecture):
     assert compiled, log
 
 
-@pytest.mark.parametrize("target, architecture", ARCHITECTURES)
-def test_a_source_with_integer_types_of_its_own(target, architecture):
-    source = "typedef unsigned long long uint64_t; __device__ uint64_t value;"
-    compiled, log = build(target, architecture, source, "-DPYGPU_OWN_INTEGERS")
-    assert compiled, log
+# Declarations of integer types in a program, and the type that the name then has.
+OWN_INTEGERS = {
+    "typedef unsigned long long uint64_t;": ("uint64_t", "unsigned long long"),
+    "using uint64_t = unsigned long long;": ("uint64_t", "unsigned long long"),
+    "typedef long long int int64_t;": ("int64_t", "long long"),
+    "#if 1\ntypedef long long int64_t;\n#endif": ("int64_t", "long long"),
+    "typedef signed char int8_t; typedef unsigned char uint8_t;": ("int8_t", "signed char"),
+    "typedef char int8_t;": ("int8_t", "char"),
+    "typedef unsigned long long uintptr_t;": ("uintptr_t", "unsigned long long"),
+    "typedef unsigned long long ulong;": ("ulong", "unsigned long long"),
+    'extern "C" { typedef unsigned long long uint64_t; }': ("uint64_t", "unsigned long long"),
+    "// typedef int int8_t;": ("int8_t", "signed char"),
+    "/* typedef char int8_t; */": ("int8_t", "signed char"),
+    "#define LINES typedef char int8_t;": ("int8_t", "signed char"),
+    "namespace own { typedef char int8_t; }": ("int8_t", "signed char"),
+    "struct own { typedef char int8_t; };": ("int8_t", "signed char"),
+    "typedef int int32_t; typedef short int16_t;": ("int32_t", "int"),
+}
+
+
+@pytest.mark.parametrize("architecture", ["sm_90", "gfx90a"])
+@pytest.mark.parametrize("declaration", OWN_INTEGERS)
+def test_integer_types_that_a_program_declares(architecture, declaration, monkeypatch):
+    needs.compiler("nvrtc" if architecture == "sm_90" else "hiprtc")
+    monkeypatch.setenv("PYGPU_DISABLE_CACHE", "1")
+    name, expected = OWN_INTEGERS[declaration]
+    if architecture == "gfx90a" and name == "ulong":
+        pytest.skip("HIPRTC has an ulong of its own")
+    text = f"""
+    {declaration}
+    template <class A, class B> struct same {{ enum {{ value = 0 }}; }};
+    template <class A> struct same<A, A> {{ enum {{ value = 1 }}; }};
+    static_assert(same<{name}, {expected}>::value, "");
+    static_assert(same<std::{name}, {expected}>::value || {int(name == "ulong")}, "");
+    #include <cstdint>
+    __device__ std::int16_t rest(int32_t a, uint_fast8_t b, intmax_t c) {{ return INT16_MAX; }}
+    """.replace("std::ulong", "ulong")
+    _build.build_for(_build.Request(text, extern_c=False), architecture)
 
 
 @pytest.mark.parametrize("target, architecture", ARCHITECTURES)

@@ -41,10 +41,10 @@ _QUESTIONS = '\n#line 1 "(types of kernels)"'
 def understood(words):
     """The options without those that are about AMD's compiler or PyGPU's headers for it."""
     ours = {f"-I{headers.folder(name)}" for name in ("rtc_hip", "rtc", "device")}
-    ours |= {"-idirafter/usr/include", "-idirafter.", "-DPYGPU_OWN_INTEGERS"}
+    ours |= {"-idirafter/usr/include", "-idirafter."}
     prelude = f"{headers.folder('rtc_hip')}/prelude_hip.h"
     words = "\0".join(words).replace(f"-include\0{prelude}\0", "").split("\0")
-    foreign = ("--offload-arch=", "-DPYGPU_USES_")
+    foreign = ("--offload-arch=", "-DPYGPU_USES_", "-DPYGPU_OWN_")
     left = [word for word in words if word not in ours and not word.startswith(foreign)]
     result = options.parse(left)
     result.optimize = "1"  # in half the time: what g++ makes of a text is the target host's matter

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from PyGPU._compile.source import comments, signature
 from PyGPU._runtime import include_root
 
 
@@ -29,8 +30,31 @@ _SWITCHES = {
     "-DPYGPU_USES_STD": rb"\bstd\b",
     "-DPYGPU_USES_LIMITS": rb"\bnumeric_limits\b",
     "-DPYGPU_USES_TRAITS": rb"\b(?:enable_if|is_\w+|conditional|decay|remove_\w+|pair)(?:_t|_v)?\b",
-    "-DPYGPU_OWN_INTEGERS": rb"\btypedef\b[^;]*\bu?int(?:8|16|32|64)_t\s*;",
 }
+
+# Names that programs give types of their own; equal in size to ours, but another type for C++.
+_OWN_NAME = r"(u?int(?:8|64|ptr|max)_t|ulong|ssize_t)"
+_OWN_TYPE = r"((?:\b(?:char|int|long|signed|unsigned)\s+)+)"
+_OWN = rf"\btypedef\s+{_OWN_TYPE}{_OWN_NAME}\s*[;,]|\busing\s+{_OWN_NAME}\s*=\s*([a-z ]+);"
+
+
+def _own_integers(texts: Iterable[bytes]) -> list[str]:
+    """Return the macros by which stdint.h declares integers as the texts declare them.
+
+    Names with several types, under conditions, keep the types that nvcc has.
+    """
+    found: dict[str, set[str]] = {}
+    for data in texts:
+        if not re.search(_OWN.encode(), data):
+            continue
+        text = comments.without_directives(comments.blanked(data.decode("utf-8", "replace")))
+        around = [one for one in signature.scopes(text) if one.name != ""]
+        for match in re.finditer(_OWN, text):
+            if not any(one.start <= match.start() < one.end for one in around):
+                words = (match[1] or match[4]).split()
+                found.setdefault(match[2] or match[3], set()).add(" ".join(words))
+    sure = {name: types.pop() for name, types in found.items() if len(types) == 1}
+    return [f"-DPYGPU_OWN_{name}=~,{its_type}" for name, its_type in sure.items()]
 
 
 def prelude_switches(texts: Iterable[bytes], is_complete: bool) -> list[str]:
@@ -39,14 +63,16 @@ def prelude_switches(texts: Iterable[bytes], is_complete: bool) -> list[str]:
     The texts are a source and the user's headers. If some headers are unknown (`is_complete` is
     False), the parts that they may need are enabled as well.
     """
+    texts = list(texts)
     text = b"\n".join(texts)
     needed = [
         switch
         for switch, pattern in _SWITCHES.items()
-        if re.search(pattern, text) or not (is_complete or "OWN" in switch)
+        if re.search(pattern, text) or not is_complete
     ]
     traits = "-DPYGPU_USES_TRAITS"
-    return [one for one in needed if one != traits or "-DPYGPU_USES_STD" in needed]
+    needed = [one for one in needed if one != traits or "-DPYGPU_USES_STD" in needed]
+    return [*needed, *_own_integers(texts)]
 
 
 #: Type of a texture or surface reference in a declaration; it does not match a comparison.

@@ -3,21 +3,22 @@
 
 #include "limits.h"
 
-// A source with its own typedefs may define the 64-bit types differently.
-#ifndef PYGPU_OWN_INTEGERS
+// A program may declare these types itself: PYGPU_OWN_int64_t is then "~,long long".
+#define PYGPU_OWN_OR(...) PYGPU_SECOND(__VA_ARGS__, )
+#define PYGPU_SECOND(first, second, ...) second
 
-typedef signed char int8_t;
+typedef PYGPU_OWN_OR(PYGPU_OWN_int8_t, signed char) int8_t;
 typedef short int16_t;
 typedef int int32_t;
-typedef unsigned char uint8_t;
+typedef PYGPU_OWN_OR(PYGPU_OWN_uint8_t, unsigned char) uint8_t;
 typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
 #ifdef __HIPCC_RTC__  // as HIP's own header declares them
-typedef long long int64_t;
-typedef unsigned long long uint64_t;
+typedef PYGPU_OWN_OR(PYGPU_OWN_int64_t, long long) int64_t;
+typedef PYGPU_OWN_OR(PYGPU_OWN_uint64_t, unsigned long long) uint64_t;
 #else  // as nvcc declares them on Linux
-typedef long int64_t;
-typedef unsigned long uint64_t;
+typedef PYGPU_OWN_OR(PYGPU_OWN_int64_t, long) int64_t;
+typedef PYGPU_OWN_OR(PYGPU_OWN_uint64_t, unsigned long) uint64_t;
 #endif
 
 #define PYGPU_LEAST_AND_FAST(bits, fast)       \
@@ -31,12 +32,10 @@ PYGPU_LEAST_AND_FAST(32, long)
 PYGPU_LEAST_AND_FAST(64, long)
 #undef PYGPU_LEAST_AND_FAST
 
-typedef long intptr_t;
-typedef unsigned long uintptr_t;
-typedef long intmax_t;
-typedef unsigned long uintmax_t;
-
-#endif  // PYGPU_OWN_INTEGERS
+typedef PYGPU_OWN_OR(PYGPU_OWN_intptr_t, long) intptr_t;
+typedef PYGPU_OWN_OR(PYGPU_OWN_uintptr_t, unsigned long) uintptr_t;
+typedef PYGPU_OWN_OR(PYGPU_OWN_intmax_t, long) intmax_t;
+typedef PYGPU_OWN_OR(PYGPU_OWN_uintmax_t, unsigned long) uintmax_t;
 
 #define INT8_MIN SCHAR_MIN
 #define INT8_MAX SCHAR_MAX
