@@ -31,6 +31,7 @@ DEFERRED = {
     "c_names": "source",
     "child_launches": "source",
     "comments": "source",
+    "constants": "source",
     "dynamic_shared": "source",
     "headers": "source",
     "hints": "source",

@@ -22,6 +22,7 @@ from PyGPU._compile.compilers import rtc as rtc
 from PyGPU._compile.source import c_names as c_names
 from PyGPU._compile.source import child_launches as child_launches
 from PyGPU._compile.source import comments as comments
+from PyGPU._compile.source import constants as constants
 from PyGPU._compile.source import dynamic_shared as dynamic_shared
 from PyGPU._compile.source import headers as headers
 from PyGPU._compile.source import hints as hints

@@ -98,6 +98,7 @@ def _words(job: Job, arch: str) -> list[str]:
     ours = headers.on_demand(texts, found.is_complete, "rtc")
     words += [f"--pre-include={one}" for one in ours]
     words += headers.prelude_switches(texts, found.is_complete)
+    words += ["--device-int128"] if any(b"__int128" in text for text in texts) else []
     words += rtc.toolkit_include_options("nvrtc")
     words += [f"-I{include_root()}"]
     words += ["-I."] if found.uses_working_directory else []

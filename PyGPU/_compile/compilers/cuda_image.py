@@ -10,7 +10,7 @@ from PyGPU._compile.cache.entry import Entry
 from PyGPU._compile.compilers import device_link, rtc
 from PyGPU._compile.compilers.backend import Cached, Job
 from PyGPU._compile.compilers.link_input import Input
-from PyGPU._compile.source import alignment, kernel_types, variables, wrapping
+from PyGPU._compile.source import alignment, constants, kernel_types, variables, wrapping
 from PyGPU._compile.source.found import Found
 from PyGPU._runtime import core, errors
 
@@ -54,12 +54,15 @@ def compile(job: Job, arch: str, words: list[str]) -> Entry:
         options.macros,
         request.want == "cubin",
         variables.expressions(request.source),
-        lambda asked, names: compiler.compile(
-            alignment.in_front(text) + kernel_types.questions(asked),
-            request.name,
-            [f"--gpu-architecture={target}", *words[1:]],
-            [*dict.fromkeys([*request.expressions, *names])],
-            image,
+        lambda asked, names: constants.compiled(
+            lambda changed: compiler.compile(
+                changed + kernel_types.questions(asked),
+                request.name,
+                [f"--gpu-architecture={target}", *words[1:]],
+                [*dict.fromkeys([*request.expressions, *names])],
+                image,
+            ),
+            alignment.in_front(text),
         ),
     )
     log = "\n".join(filter(None, [entry.log, *misaligned(job.found)]))

@@ -51,7 +51,7 @@ STRICT_LINK = (
 _BASE_FLAGS = (
     *("-fPIC", "-shared", "-pipe", "-fno-strict-aliasing", "-fno-semantic-interposition"),
     *("-fno-math-errno", "-fno-trapping-math", "-fstack-clash-protection", "-fopenmp-simd"),
-    *("-Wno-unknown-pragmas", "-Wno-attributes", "-Wno-psabi"),
+    *("-Wno-unknown-pragmas", "-Wno-attributes", "-Wno-psabi", "-Wno-register"),
     *("-Uunix", "-Ulinux", "-Ui386"),  # names that only the GNU dialects take from the program
 )
 _NO_SCHEDULING = "-fno-schedule-insns2"

@@ -13,6 +13,20 @@
 #include "stdlib.h"
 #include "sys/types.h"
 
+// Words and functions of g++ that nvcc accepts.
+#if __cplusplus >= 201703L
+#define register
+#endif
+#ifndef __HIPCC_RTC__
+#define __asm__ asm
+#define __builtin_clz(value) __clz(value)
+#define __builtin_clzll(value) __clzll(value)
+#define __builtin_ctz(value) (__ffs(value) - 1)
+#define __builtin_ctzll(value) (__ffsll(value) - 1)
+#define __builtin_popcount(value) __popc(value)
+#define __builtin_popcountll(value) __popcll(value)
+#endif
+
 #ifdef PYGPU_USES_STD  // the source text contains "std"
 #include "algorithm"
 #include "cmath"

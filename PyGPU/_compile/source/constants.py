@@ -1,0 +1,43 @@
+"""Constants that a text computes from floating-point constants: ``const double b = 2 * a;``.
+
+nvcc evaluates them as its host compiler does. NVRTC follows the standard, by which only
+``constexpr`` makes them constants.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TypeVar
+
+from PyGPU._compile.source import comments, signature
+from PyGPU._runtime import CompileError
+
+_Made = TypeVar("_Made")
+_CONSTANT = r"(?:\A|[;{}])[\w\s:]*?\b(const)(?=\s+[\w\s:]*\w\s*(?:\[[^\]]*\]\s*)*=(?!=))"
+_NO_CONSTANT = r"dynamic initialization|constant (?:value|expression)"
+
+
+def as_constexpr(source: str) -> str:
+    """Return the text with ``constexpr`` for ``const`` at variables of namespaces with a value."""
+    text = comments.without_directives(comments.blanked(source))
+    around = [one for one in signature.scopes(text) if one.name is None or one.is_class]
+    parts, last = [], 0
+    for match in re.finditer(_CONSTANT, text):
+        if not any(one.start <= match.start(1) < one.end for one in around):
+            parts += [source[last : match.start(1)], "constexpr"]
+            last = match.end(1)
+    return "".join([*parts, source[last:]])
+
+
+def compiled(make: Callable[[str], _Made], text: str) -> _Made:
+    """Return ``make(text)``, or with ``constexpr`` if the compiler needs it for a constant."""
+    try:
+        return make(text)
+    except CompileError as error:
+        if re.search(_NO_CONSTANT, error.stderr or "") and (changed := as_constexpr(text)) != text:
+            try:
+                return make(changed)
+            except CompileError:
+                pass
+        raise

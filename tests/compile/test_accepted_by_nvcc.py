@@ -1,0 +1,79 @@
+"""Forms that nvcc accepts and run-time compilers refuse unless they are told otherwise."""
+
+import needs
+import numpy as np
+import pytest
+
+import PyGPU
+from PyGPU import errors, gpuarray
+from PyGPU._compile import build, constants
+from PyGPU.compiler import SourceModule
+
+# Declarations, an expression of them, and its value.
+FORMS = {
+    "const double a = 2; const double b = a * 3; const float c = 1 / (float)b;": ("b + 6 * c", 7),
+    "const double a = 2.5; static const int n = int(2 * a);": ("sizeof(char[n])", 5),
+    "static double const a = 1, b = a * 4; namespace k { const float c = b + 1; }": ("k::c", 5),
+    "const double one = 1; __constant__ double two = one * 2;": ("two", 2),
+    "const float one = 1; __device__ const float t[2] = {one, one + 1};": ("t[1]", 2),
+    "typedef double real; const real a = 3; const real b = a / 2;": ("b", 1.5),
+    'extern "C" { const float a = 3; const float b = a * a; }': ("b", 9),
+    "const float a = 1, b = 2 * a; __device__ int g(const int n = 4) { return n; }": ("b + g()", 6),
+    "__device__ int g(int n) { register int m = n; return m + 1; }": ("g(2)", 3),
+    "__device__ int g(__int128 n) { return (n << 100) >> 98; }": ("g(2)", 8),
+    "__device__ int g(int n) { return __builtin_popcount(n) + __builtin_clz(n); }": ("g(5)", 31),
+    "__device__ int g(int n) { return __builtin_ctz(n) + __builtin_popcountll(n); }": ("g(8)", 4),
+}
+
+
+def text(declarations):
+    expression = FORMS[declarations][0]
+    return f'{declarations}\nextern "C" __global__ void f(double *x) {{ x[0] = {expression}; }}'
+
+
+@pytest.mark.parametrize("declarations", FORMS)
+def test_values(declarations):
+    x = gpuarray.zeros(1, np.float64)
+    module = SourceModule(text(declarations), no_extern_c=True)
+    module.get_function("f")(x, block=(1, 1, 1))
+    assert x.get()[0] == FORMS[declarations][1]
+
+
+@pytest.mark.no_device
+@pytest.mark.parametrize("architecture", ["sm_90", "gfx90a"])
+@pytest.mark.parametrize("declarations", FORMS)
+def test_images(declarations, architecture):
+    needs.compiler("nvrtc" if architecture == "sm_90" else "hiprtc")
+    for extern_c in (True, False):
+        build.build_for(build.Request(text(declarations), extern_c=extern_c), architecture)
+
+
+@pytest.mark.no_device
+def test_assembly_in_gccs_words():
+    needs.compiler("nvrtc")
+    body = '__asm__ __volatile__("mov.u32 %0, %%laneid;" : "=r"(*x));'
+    build.build_for(build.Request(f"__global__ void f(int *x) {{ {body} }}"), "sm_90")
+
+
+UNCHANGED = """
+struct S { static const int n = 1; };
+__device__ float f(const float x = 2, const int *p = 0) { const float y = x; return y; }
+const float *pointer = 0;
+extern const float elsewhere;
+#define LINE const float line = 1;
+"""
+
+
+@pytest.mark.no_device
+def test_only_constants_of_namespaces_become_constexpr():
+    assert constants.as_constexpr(UNCHANGED) == UNCHANGED
+    changed = constants.as_constexpr("const float a = 1;\nnamespace q { float const b[] = {a}; }")
+    assert changed == "constexpr float a = 1;\nnamespace q { float constexpr b[] = {a}; }"
+
+
+@pytest.mark.skipif(PyGPU.target == "host", reason="g++ initializes such a variable at load time")
+def test_a_value_that_no_compiler_computes_is_reported_as_written():
+    source = "__device__ double g();\nconst double a = 1;\nconst double b = g();"
+    with pytest.raises(errors.CompileError) as caught:
+        SourceModule(f"{source}\n__global__ void f(double *x) {{ *x = a + b; }}")
+    assert "const double b = g();" in caught.value.stderr
