@@ -237,6 +237,9 @@ def test_warp_functions_with_masks(target, architecture):
         "cuda/atomic",
         "curand_kernel.h",
         "cuda_bf16.h",
+        "cuda_pipeline.h",
+        "cuda_awbarrier.h",
+        "cooperative_groups/memcpy_async.h",
     ],
 )
 def test_beside_the_cuda_toolkit(header):
@@ -246,7 +249,9 @@ def test_beside_the_cuda_toolkit(header):
         package = "cccl" if "/" in header else "curand" if "curand" in header else "cuda"
         needs.missing(package, f"there is no {header} in {folders}")
     body = "l[0] = INT64_MAX; a[0] = INFINITY + std::abs(n) + CHAR_BIT;"
-    compiled, log = build("cuda", "sm_90", kernel(body, [header, "cmath", "limits"]))
+    source = kernel(body, [header, "cmath", "limits"])
+    switches = headers.prelude_switches([source.encode()], True)
+    compiled, log = build("cuda", "sm_90", source, *switches)
     assert compiled, log
     assert "redefinition" not in log
 

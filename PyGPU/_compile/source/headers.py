@@ -37,6 +37,10 @@ _OWN_NAME = r"(u?int(?:8|64|ptr|max)_t|ulong|ssize_t)"
 _OWN_TYPE = r"((?:\b(?:char|int|long|signed|unsigned)\s+)+)"
 _OWN = rf"\btypedef\s+{_OWN_TYPE}{_OWN_NAME}\s*[;,]|\busing\s+{_OWN_NAME}\s*=\s*([a-z ]+);"
 
+# CUDA's headers of asynchronous copies declare types themselves if NVRTC reads them.
+_ASYNCHRONOUS = rb"\bcuda_(?:pipeline|awbarrier)|\bmemcpy_async\.h"
+_ITS_TYPES = b"typedef unsigned long long uint64_t; typedef unsigned long long uintptr_t;"
+
 
 def _own_integers(texts: Iterable[bytes]) -> list[str]:
     """Return the macros by which stdint.h declares integers as the texts declare them.
@@ -65,6 +69,7 @@ def prelude_switches(texts: Iterable[bytes], is_complete: bool) -> list[str]:
     """
     texts = list(texts)
     text = b"\n".join(texts)
+    texts += [_ITS_TYPES] if re.search(_ASYNCHRONOUS, text) else []
     needed = [
         switch
         for switch, pattern in _SWITCHES.items()
