@@ -87,6 +87,23 @@ USES = {
         "static_assert(std::is_same_v<std::make_unsigned_t<int>, unsigned>);"
         "static_assert(std::is_signed<int>::value && std::is_unsigned<unsigned>::value);"
         "std::conditional_t<(sizeof(int) > 2), float, double> x = 1; a[0] = x;"
+        "struct Own { int n; __device__ Own() {} __device__ ~Own() {} private: Own(const Own &); };"
+        "struct Plain { int n; };"
+        "static_assert(std::is_trivially_default_constructible_v<Plain>);"
+        "static_assert(!std::is_trivially_default_constructible_v<Own>);"
+        "static_assert(std::is_default_constructible_v<Own> && !std::is_copy_constructible_v<Own>);"
+        "static_assert(std::is_copy_constructible_v<Plain> && std::is_trivial_v<int>);"
+        "static_assert(std::is_trivially_copy_assignable_v<Plain> && !std::is_trivial_v<Own>);"
+        "static_assert(!std::is_trivially_copy_assignable_v<const int>);"
+        "static_assert(std::is_trivially_copy_constructible_v<int> && !std::is_empty_v<Own>);"
+        "static_assert(std::is_trivially_destructible_v<int>);"
+        "static_assert(!std::is_trivially_destructible_v<Own>);"
+        "static_assert(std::is_standard_layout_v<Plain> && !std::is_union_v<Plain>);"
+    ),
+    "functional": (
+        "a[0] = std::plus<float>()(a[1], 2) - std::bit_and<int>()(n, 7);"
+        "static_assert(std::multiplies<int>()(3, 4) == 12 && std::less<int>()(1, 2));"
+        "static_assert(std::minus<int>()(3, 4) == -1 && !std::not_equal_to<int>()(2, 2));"
     ),
     "limits": (
         "static_assert(std::numeric_limits<float>::infinity() > std::numeric_limits<float>::max());"

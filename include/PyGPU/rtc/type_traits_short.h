@@ -10,70 +10,59 @@ template <bool P_condition, class P_T = void>
 using enable_if_t = typename enable_if<P_condition, P_T>::type;
 template <class... P_T>
 using common_type_t = typename common_type<P_T...>::type;
-template <class P_T>
-using add_const_t = typename add_const<P_T>::type;
-template <class P_T>
-using add_lvalue_reference_t = typename add_lvalue_reference<P_T>::type;
-template <class P_T>
-using add_pointer_t = typename add_pointer<P_T>::type;
-template <class P_T>
-using add_rvalue_reference_t = typename add_rvalue_reference<P_T>::type;
-template <class P_T>
-using decay_t = typename decay<P_T>::type;
-template <class P_T>
-using make_signed_t = typename make_signed<P_T>::type;
-template <class P_T>
-using make_unsigned_t = typename make_unsigned<P_T>::type;
-template <class P_T>
-using remove_const_t = typename remove_const<P_T>::type;
-template <class P_T>
-using remove_cv_t = typename remove_cv<P_T>::type;
-template <class P_T>
-using remove_extent_t = typename remove_extent<P_T>::type;
-template <class P_T>
-using remove_pointer_t = typename remove_pointer<P_T>::type;
-template <class P_T>
-using remove_reference_t = typename remove_reference<P_T>::type;
-template <class P_T>
-using remove_volatile_t = typename remove_volatile<P_T>::type;
+#define PYGPU_TYPE(name) \
+  template <class P_T>   \
+  using name##_t = typename name<P_T>::type;
+PYGPU_TYPE(add_const)
+PYGPU_TYPE(add_lvalue_reference)
+PYGPU_TYPE(add_pointer)
+PYGPU_TYPE(add_rvalue_reference)
+PYGPU_TYPE(decay)
+PYGPU_TYPE(make_signed)
+PYGPU_TYPE(make_unsigned)
+PYGPU_TYPE(remove_const)
+PYGPU_TYPE(remove_cv)
+PYGPU_TYPE(remove_extent)
+PYGPU_TYPE(remove_pointer)
+PYGPU_TYPE(remove_reference)
+PYGPU_TYPE(remove_volatile)
+#undef PYGPU_TYPE
 
 #if __cplusplus >= 201703L
 template <class...>
 using void_t = void;
 template <class P_T>
 constexpr size_t alignment_of_v = alignment_of<P_T>::value;
-template <class P_T>
-constexpr bool is_arithmetic_v = is_arithmetic<P_T>::value;
-template <class P_T>
-constexpr bool is_array_v = is_array<P_T>::value;
-template <class P_T>
-constexpr bool is_class_v = is_class<P_T>::value;
-template <class P_T>
-constexpr bool is_const_v = is_const<P_T>::value;
-template <class P_T>
-constexpr bool is_enum_v = is_enum<P_T>::value;
-template <class P_T>
-constexpr bool is_floating_point_v = is_floating_point<P_T>::value;
-template <class P_T>
-constexpr bool is_integral_v = is_integral<P_T>::value;
-template <class P_T>
-constexpr bool is_lvalue_reference_v = is_lvalue_reference<P_T>::value;
-template <class P_T>
-constexpr bool is_pointer_v = is_pointer<P_T>::value;
-template <class P_T>
-constexpr bool is_reference_v = is_reference<P_T>::value;
-template <class P_T>
-constexpr bool is_rvalue_reference_v = is_rvalue_reference<P_T>::value;
-template <class P_T>
-constexpr bool is_signed_v = is_signed<P_T>::value;
-template <class P_T>
-constexpr bool is_trivially_copyable_v = is_trivially_copyable<P_T>::value;
-template <class P_T>
-constexpr bool is_unsigned_v = is_unsigned<P_T>::value;
-template <class P_T>
-constexpr bool is_void_v = is_void<P_T>::value;
-template <class P_T>
-constexpr bool is_volatile_v = is_volatile<P_T>::value;
+#define PYGPU_VALUE(name) \
+  template <class P_T>    \
+  constexpr bool name##_v = name<P_T>::value;
+PYGPU_VALUE(is_arithmetic)
+PYGPU_VALUE(is_array)
+PYGPU_VALUE(is_class)
+PYGPU_VALUE(is_const)
+PYGPU_VALUE(is_copy_constructible)
+PYGPU_VALUE(is_default_constructible)
+PYGPU_VALUE(is_empty)
+PYGPU_VALUE(is_enum)
+PYGPU_VALUE(is_floating_point)
+PYGPU_VALUE(is_integral)
+PYGPU_VALUE(is_lvalue_reference)
+PYGPU_VALUE(is_pointer)
+PYGPU_VALUE(is_reference)
+PYGPU_VALUE(is_rvalue_reference)
+PYGPU_VALUE(is_signed)
+PYGPU_VALUE(is_standard_layout)
+PYGPU_VALUE(is_trivial)
+PYGPU_VALUE(is_trivially_copy_assignable)
+PYGPU_VALUE(is_trivially_copy_constructible)
+PYGPU_VALUE(is_trivially_copyable)
+PYGPU_VALUE(is_trivially_default_constructible)
+PYGPU_VALUE(is_trivially_destructible)
+PYGPU_VALUE(is_union)
+PYGPU_VALUE(is_unsigned)
+PYGPU_VALUE(is_void)
+PYGPU_VALUE(is_volatile)
+#undef PYGPU_VALUE
 template <class P_A, class P_B>
 constexpr bool is_base_of_v = is_base_of<P_A, P_B>::value;
 template <class P_A, class P_B>
