@@ -55,6 +55,51 @@ def test_assembly_in_gccs_words():
     build.build_for(build.Request(f"__global__ void f(int *x) {{ {body} }}"), "sm_90")
 
 
+# Texts without a value of their own.
+TEXTS = {
+    "an explicit instance": """
+        template <int n> __global__ void f(float *x) { x[0] = n; }
+        template __global__ void f<3>(float *);""",
+    "an explicit instance of one of two": """
+        template <class T> __global__ void f(T *x) { x[0] = 1; }
+        template <class T, int n> __launch_bounds__(n) __global__ void f(T *x) { x[0] = n; }
+        template __global__ void f<float, 32>(float *);""",
+    "a specialization": """
+        template <class T> __global__ void f(T *x) { x[0] = 1; }
+        template <> __global__ void f<float>(float *x) { x[0] = 2; }""",
+    "headers of host code": """
+        #include <iostream>
+        #include <vector>
+        #include <string>
+        #include <chrono>
+        #include <random>
+        #include <cstdio>
+        #include <time.h>
+        #include <sys/time.h>
+        #include <new>
+        __global__ void f(float *x) { new (x) float(clock()); }""",
+}
+
+
+@pytest.mark.no_device
+@pytest.mark.parametrize("architecture", ["sm_90", "gfx90a", "host"])
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts(name, architecture):
+    if architecture != "host":
+        needs.compiler("nvrtc" if architecture == "sm_90" else "hiprtc")
+    build.build_for(build.Request(TEXTS[name], extern_c=False), architecture)
+
+
+@pytest.mark.no_device
+@pytest.mark.parametrize("architecture", ["sm_90", "gfx90a"])
+@pytest.mark.parametrize("name", ["vector", "time.h"])
+def test_the_programs_own_header_comes_first(name, architecture, tmp_path):
+    needs.compiler("nvrtc" if architecture == "sm_90" else "hiprtc")
+    (tmp_path / name).write_text("#define OWN 1\n")
+    text = f'#include <{name}>\nstatic_assert(OWN, "");\n'
+    build.build_for(build.Request(text, include_dirs=(str(tmp_path),)), architecture)
+
+
 UNCHANGED = """
 struct S { static const int n = 1; };
 __device__ float f(const float x = 2, const int *p = 0) { const float y = x; return y; }

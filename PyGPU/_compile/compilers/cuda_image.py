@@ -54,7 +54,7 @@ def compile(job: Job, arch: str, words: list[str]) -> Entry:
         options.macros,
         request.want == "cubin",
         variables.expressions(request.source),
-        lambda asked, names: constants.compiled(
+        lambda asked, names: rtc.compiled(
             lambda changed: compiler.compile(
                 changed + kernel_types.questions(asked),
                 request.name,
@@ -63,6 +63,8 @@ def compile(job: Job, arch: str, words: list[str]) -> Entry:
                 image,
             ),
             alignment.in_front(text),
+            constants.REFUSED,
+            constants.as_constexpr,
         ),
     )
     log = "\n".join(filter(None, [entry.log, *misaligned(job.found)]))

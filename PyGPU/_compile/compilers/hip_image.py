@@ -39,13 +39,18 @@ def compile(job: Job, words: list[str]) -> Entry:
         options.macros,
         True,
         variables.expressions(request.source),
-        lambda asked, names: rtc.library("hiprtc").compile(
-            dynamic_shared.alignas_first(text).join(_BOTH_SIDES) + kernel_types.questions(asked),
-            request.name,
-            words,
-            [*dict.fromkeys(spelled.values())],
-            "Code",
-            [*dict.fromkeys(name for name in names if name not in spelled.values())],
+        lambda asked, names: rtc.compiled(
+            lambda changed: rtc.library("hiprtc").compile(
+                changed + kernel_types.questions(asked),
+                request.name,
+                words,
+                [*dict.fromkeys(spelled.values())],
+                "Code",
+                [*dict.fromkeys(name for name in names if name not in spelled.values())],
+            ),
+            dynamic_shared.alignas_first(text).join(_BOTH_SIDES),
+            "attributes are not compatible",  # of an explicit instance of a kernel, inside of them
+            lambda both: both[len(_BOTH_SIDES[0]) : -len(_BOTH_SIDES[1])],
         ),
     )
     requested = {one: entry.names[spelling] for one, spelling in spelled.items()}

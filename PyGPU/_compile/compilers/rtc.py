@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -48,6 +48,21 @@ def _kept_locale() -> Iterator[None]:
         yield
     finally:
         _uselocale(before)
+
+
+# Headers for code of the host, which kernel texts include in passing; they are empty.
+_EMPTY = re.findall(
+    r"\S+",
+    """
+chrono ctime ctype.h errno.h exception fstream immintrin.h initializer_list iomanip iostream
+iterator list malloc.h map memory numeric omp.h random ratio set sstream stdarg.h stdexcept
+string sys/time.h thread time.h tuple unistd.h unordered_map vector
+""",
+)
+
+
+def _is_in(name: str, folders: Iterable[str]) -> bool:
+    return any(os.path.isfile(os.path.join(folder, name)) for folder in folders)
 
 
 class Library:
@@ -143,15 +158,17 @@ class Library:
         CompileError
             If the text does not compile; ``.stderr`` is the compiler's log.
         """
-        program = ctypes.c_void_p()
+        folders = [option[2:] for option in options if option.startswith("-I")]
+        empty = [one.encode() for one in _EMPTY if not _is_in(one, folders)]
+        program, texts = ctypes.c_void_p(), ctypes.c_char_p * len(empty)
         self.check(
             "CreateProgram",
             ctypes.byref(program),
             encoded(source),
             encoded_word(self._folder + name),
-            0,
-            None,
-            None,
+            len(empty),
+            texts(*[b"\n"] * len(empty)),
+            texts(*empty),
         )
         try:
             for expression in (*expressions, *optional):
@@ -190,6 +207,22 @@ class Library:
 
     def _text(self, program: Any, what: str) -> str:
         return self._bytes(program, what).split(b"\0")[0].decode("utf-8", "replace").strip()
+
+
+def compiled(
+    make: Callable[[str], Entry], text: str, refused: str, change: Callable[[str], str]
+) -> Entry:
+    """Return ``make(text)``, or the changed text's if the compiler refused `text` with a message.
+
+    If the changed text does not compile either, the first error is raised.
+    """
+    try:
+        return make(text)
+    except CompileError as error:
+        if re.search(refused, error.stderr or ""):
+            with contextlib.suppress(CompileError):
+                return make(change(text))
+        raise
 
 
 def _candidates(prefix: str) -> Iterable[str]:

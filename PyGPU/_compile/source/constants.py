@@ -7,15 +7,12 @@ nvcc evaluates them as its host compiler does. NVRTC follows the standard, by wh
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import TypeVar
 
 from PyGPU._compile.source import comments, signature
-from PyGPU._runtime import CompileError
 
-_Made = TypeVar("_Made")
+#: Messages of NVRTC about such constants.
+REFUSED = r"dynamic initialization|constant (?:value|expression)"
 _CONSTANT = r"(?:\A|[;{}])[\w\s:]*?\b(const)(?=\s+[\w\s:]*\w\s*(?:\[[^\]]*\]\s*)*=(?!=))"
-_NO_CONSTANT = r"dynamic initialization|constant (?:value|expression)"
 
 
 def as_constexpr(source: str) -> str:
@@ -28,16 +25,3 @@ def as_constexpr(source: str) -> str:
             parts += [source[last : match.start(1)], "constexpr"]
             last = match.end(1)
     return "".join([*parts, source[last:]])
-
-
-def compiled(make: Callable[[str], _Made], text: str) -> _Made:
-    """Return ``make(text)``, or with ``constexpr`` if the compiler needs it for a constant."""
-    try:
-        return make(text)
-    except CompileError as error:
-        if re.search(_NO_CONSTANT, error.stderr or "") and (changed := as_constexpr(text)) != text:
-            try:
-                return make(changed)
-            except CompileError:
-                pass
-        raise
