@@ -67,6 +67,10 @@ TEXTS = {
     "a specialization": """
         template <class T> __global__ void f(T *x) { x[0] = 1; }
         template <> __global__ void f<float>(float *x) { x[0] = 2; }""",
+    "functions of the host": """
+        struct S { __host__ S() {} __host__ __device__ explicit S(int a) : v(a) {} int v; };
+        __host__ float twice(float x) { return 2 * x; }
+        __global__ void f(float *x) { x[0] = S(3).v; }""",
     "headers of host code": """
         #include <iostream>
         #include <vector>

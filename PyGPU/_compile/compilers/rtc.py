@@ -54,8 +54,8 @@ def _kept_locale() -> Iterator[None]:
 _EMPTY = re.findall(
     r"\S+",
     """
-chrono ctime ctype.h errno.h exception fstream immintrin.h initializer_list iomanip iostream
-iterator list malloc.h map memory numeric omp.h random ratio set sstream stdarg.h stdexcept
+bits/stdc++.h chrono ctime ctype.h errno.h exception fstream immintrin.h initializer_list iomanip
+iostream iterator list malloc.h map memory numeric omp.h random ratio set sstream stdarg.h stdexcept
 string sys/time.h thread time.h tuple unistd.h unordered_map vector
 """,
 )

@@ -19,6 +19,8 @@
 #endif
 #ifndef __HIPCC_RTC__
 #define __asm__ asm
+#undef __host__
+#define __host__  // NVRTC refuses functions of the host; as others, they become device functions
 #define __builtin_clz(value) __clz(value)
 #define __builtin_clzll(value) __clzll(value)
 #define __builtin_ctz(value) (__ffs(value) - 1)
