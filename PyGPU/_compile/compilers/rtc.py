@@ -51,18 +51,11 @@ def _kept_locale() -> Iterator[None]:
 
 
 # Headers for code of the host, which kernel texts include in passing; they are empty.
-_EMPTY = re.findall(
-    r"\S+",
-    """
+_EMPTY = """
 bits/stdc++.h chrono ctime ctype.h errno.h exception fstream immintrin.h initializer_list iomanip
 iostream iterator list malloc.h map memory numeric omp.h random ratio set sstream stdarg.h stdexcept
 string sys/time.h thread time.h tuple unistd.h unordered_map vector
-""",
-)
-
-
-def _is_in(name: str, folders: Iterable[str]) -> bool:
-    return any(os.path.isfile(os.path.join(folder, name)) for folder in folders)
+"""
 
 
 class Library:
@@ -159,7 +152,11 @@ class Library:
             If the text does not compile; ``.stderr`` is the compiler's log.
         """
         folders = [option[2:] for option in options if option.startswith("-I")]
-        empty = [one.encode() for one in _EMPTY if not _is_in(one, folders)]
+        empty = [
+            name.encode()
+            for name in _EMPTY.split()
+            if not any(os.path.isfile(os.path.join(folder, name)) for folder in folders)
+        ]
         program, texts = ctypes.c_void_p(), ctypes.c_char_p * len(empty)
         self.check(
             "CreateProgram",
