@@ -19,6 +19,14 @@ FORMS = {
     "typedef double real; const real a = 3; const real b = a / 2;": ("b", 1.5),
     'extern "C" { const float a = 3; const float b = a * a; }': ("b", 9),
     "const float a = 1, b = 2 * a; __device__ int g(const int n = 4) { return n; }": ("b + g()", 6),
+    "typedef unsigned long long uint64_t; __device__ uint64_t g(uint64_t n) { return n << 40; }": (
+        "g(3) >> 39",
+        6,
+    ),
+    "using uintptr_t = unsigned long long; __device__ uintptr_t g(uintptr_t n) { return n; }": (
+        "g(3) + int64_t(4)",
+        7,
+    ),
     "__device__ int g(int n) { register int m = n; return m + 1; }": ("g(2)", 3),
     "__device__ int g(__int128 n) { return (n << 100) >> 98; }": ("g(2)", 8),
     "__device__ int g(int n) { return __builtin_popcount(n) + __builtin_clz(n); }": ("g(5)", 31),
@@ -83,6 +91,13 @@ TEXTS = {
         #include <new>
         __global__ void f(float *x) { new (x) float(clock()); }""",
 }
+
+
+def test_arguments_of_an_integer_type_that_the_program_declares():
+    source = "typedef unsigned long long uint64_t;\n__global__ void f(uint64_t *x, uint64_t n)"
+    x = gpuarray.zeros(1, np.uint64)
+    SourceModule(f"{source} {{ x[0] = n; }}").get_function("f")(x, 2**63, block=(1, 1, 1))
+    assert x.get()[0] == 2**63
 
 
 @pytest.mark.no_device

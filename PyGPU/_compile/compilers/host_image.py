@@ -216,6 +216,10 @@ def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
     kernels, further = _declared(source, name, base, options, found)
     overloaded = {one for one, types in _types(kernels).items() if len(types) > 1}
     renamed = library_names.declared(map(comments.without_comments, found.texts(source)))
+    integers = headers.own_integers(found.texts(source))
+    renamed += [
+        one for one in integers if re.search("long long|^char", integers[one])
+    ]  # not as glibc's
     body = options.numbered(name, f"{dynamic_shared.in_cpp(wrapped)}\n")
     body = library_names.renaming(renamed) + body
     body = child_launches.rewritten(body) if relocatable else body

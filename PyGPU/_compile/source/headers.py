@@ -42,8 +42,8 @@ _ASYNCHRONOUS = rb"\bcuda_(?:pipeline|awbarrier)|\bmemcpy_async\.h"
 _ITS_TYPES = b"typedef unsigned long long uint64_t; typedef unsigned long long uintptr_t;"
 
 
-def _own_integers(texts: Iterable[bytes]) -> list[str]:
-    """Return the macros by which stdint.h declares integers as the texts declare them.
+def own_integers(texts: Iterable[bytes]) -> dict[str, str]:
+    """Return {name of an integer type: the type that the texts give it}.
 
     Names with several types, under conditions, keep the types that nvcc has.
     """
@@ -57,8 +57,7 @@ def _own_integers(texts: Iterable[bytes]) -> list[str]:
             if not any(one.start <= match.start() < one.end for one in around):
                 words = (match[1] or match[4]).split()
                 found.setdefault(match[2] or match[3], set()).add(" ".join(words))
-    sure = {name: types.pop() for name, types in found.items() if len(types) == 1}
-    return [f"-DPYGPU_OWN_{name}=~,{its_type}" for name, its_type in sure.items()]
+    return {name: types.pop() for name, types in found.items() if len(types) == 1}
 
 
 def prelude_switches(texts: Iterable[bytes], is_complete: bool) -> list[str]:
@@ -77,7 +76,7 @@ def prelude_switches(texts: Iterable[bytes], is_complete: bool) -> list[str]:
     ]
     traits = "-DPYGPU_USES_TRAITS"
     needed = [one for one in needed if one != traits or "-DPYGPU_USES_STD" in needed]
-    return [*needed, *_own_integers(texts)]
+    return [*needed, *(f"-DPYGPU_OWN_{name}=~,{one}" for name, one in own_integers(texts).items())]
 
 
 #: Type of a texture or surface reference in a declaration; it does not match a comparison.
