@@ -1,4 +1,4 @@
-"""Forms that nvcc accepts and run-time compilers refuse unless they are told otherwise."""
+"""Forms that nvcc accepts and that run-time compilers refuse by default."""
 
 import needs
 import numpy as np

@@ -217,9 +217,8 @@ def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
     overloaded = {one for one, types in _types(kernels).items() if len(types) > 1}
     renamed = library_names.declared(map(comments.without_comments, found.texts(source)))
     integers = headers.own_integers(found.texts(source))
-    renamed += [
-        one for one in integers if re.search("long long|^char", integers[one])
-    ]  # not as glibc's
+    # glibc declares the others in the same way.
+    renamed += [one for one, its in integers.items() if re.search("long long|^char", its)]
     body = options.numbered(name, f"{dynamic_shared.in_cpp(wrapped)}\n")
     body = library_names.renaming(renamed) + body
     body = child_launches.rewritten(body) if relocatable else body
