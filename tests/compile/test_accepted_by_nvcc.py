@@ -4,7 +4,6 @@ import needs
 import numpy as np
 import pytest
 
-import PyGPU
 from PyGPU import errors, gpuarray
 from PyGPU._compile import build, constants
 from PyGPU.compiler import SourceModule
@@ -135,9 +134,12 @@ def test_only_constants_of_namespaces_become_constexpr():
     assert changed == "constexpr float a = 1;\nnamespace q { float constexpr b[] = {a}; }"
 
 
-@pytest.mark.skipif(PyGPU.target == "host", reason="g++ initializes such a variable at load time")
-def test_a_value_that_no_compiler_computes_is_reported_as_written():
-    source = "__device__ double g();\nconst double a = 1;\nconst double b = g();"
+@pytest.mark.no_device
+@pytest.mark.parametrize("architecture", ["sm_90", "gfx90a"])
+def test_a_value_that_no_compiler_computes_is_reported_as_written(architecture):
+    needs.compiler("nvrtc" if architecture == "sm_90" else "hiprtc")
+    source = "__device__ double g();\nconst double a = 1;\n__device__ const double b = g();"
+    source += "\n__global__ void f(double *x) { *x = a + b; }"
     with pytest.raises(errors.CompileError) as caught:
-        SourceModule(f"{source}\n__global__ void f(double *x) {{ *x = a + b; }}")
+        build.build_for(build.Request(source), architecture)
     assert "const double b = g();" in caught.value.stderr
