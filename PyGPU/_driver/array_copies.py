@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PyGPU._driver import enums, strided_copies
 from PyGPU._driver.arrays import Array
-from PyGPU._runtime import device_address, errors
+from PyGPU._runtime import core, errors
 
 if TYPE_CHECKING:
     from PyGPU._types import Address, BufferLike, Int
@@ -65,7 +65,7 @@ def memcpy_dtoa(ary: Array, index: Int, src: Address, len: Int) -> None:
     >>> result
     array([0., 5.], dtype=float32)
     """
-    source = _memory(_MEMORY.DEVICE, device_address(src, "src"))
+    source = _memory(_MEMORY.DEVICE, core._device_address(src, "src"))
     box = (strided_copies.non_negative(len, "len"), 1, 1)
     strided_copies.copy(_row(ary, index, "ary"), source, box, what="memcpy_dtoa")
 
@@ -94,7 +94,7 @@ def memcpy_atod(dest: Address, ary: Array, index: Int, len: Int) -> None:
     >>> drv.from_device(memory, 1, np.float32)
     array([5.], dtype=float32)
     """
-    target = _memory(_MEMORY.DEVICE, device_address(dest, "dest", writable=True))
+    target = _memory(_MEMORY.DEVICE, core._device_address(dest, "dest", writable=True))
     box = (strided_copies.non_negative(len, "len"), 1, 1)
     strided_copies.copy(target, _row(ary, index, "ary"), box, what="memcpy_atod")
 

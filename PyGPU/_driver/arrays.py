@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from PyGPU._driver import enums, strided_copies
-from PyGPU._runtime import core, device_address, errors
+from PyGPU._runtime import core, errors
 
 if TYPE_CHECKING:
     from PyGPU._types import ArrayLike, DTypeLike, Order
@@ -397,7 +397,7 @@ def gpuarray_to_array(
     element = element_in_parts(gpuarray.dtype)
     array = _new_array(gpuarray.shape, order, *element, _surface_flags(allowSurfaceBind))
     row_bytes = gpuarray.shape[-1 if order == "C" else 0] * gpuarray.dtype.itemsize
-    return _fill(array, _MEMORY.DEVICE, device_address(gpuarray, "gpuarray"), row_bytes)
+    return _fill(array, _MEMORY.DEVICE, core._device_address(gpuarray, "gpuarray"), row_bytes)
 
 
 def make_multichannel_2d_array(ndarray: ArrayLike, order: Order) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 
 from PyGPU._driver import enums
 from PyGPU._driver.strided_copies import Buffer, End, array_in, copy, non_negative
-from PyGPU._runtime import core, device_address, errors
+from PyGPU._runtime import core, errors
 
 if TYPE_CHECKING:
     from PyGPU._types import Address, BufferLike, StreamLike
@@ -102,7 +102,7 @@ class _Box:
         devptr : int or device memory
             Address to read.
         """
-        self.src_device = device_address(devptr, "src")
+        self.src_device = core._device_address(devptr, "src")
         self._set("src", _DEVICE, devptr)
 
     def set_dst_device(self, devptr: Address) -> None:
@@ -113,7 +113,7 @@ class _Box:
         devptr : int or device memory
             Address to write.
         """
-        self.dst_device = device_address(devptr, "dst", writable=True)
+        self.dst_device = core._device_address(devptr, "dst", writable=True)
         self._set("dst", _DEVICE, devptr)
 
     def set_src_unified(self, buffer: BufferLike) -> None:
@@ -144,7 +144,7 @@ class _Box:
         where = self._ends.get((side, kind)) if kind else None
         if kind == _DEVICE:  # programs may set the field without calling the setter
             name = f"{side}_device"
-            where = device_address(getattr(self, name), name, writable=side == "dst") or None
+            where = core._device_address(getattr(self, name), name, writable=side == "dst") or None
         if kind is None or where is None:
             raise errors.LogicError(
                 f"{self._name} failed: no {side} is set; call set_{side}_host, set_{side}_device, "

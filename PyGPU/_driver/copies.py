@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._driver import memory
-from PyGPU._runtime import core, device_address, errors, extent
+from PyGPU._runtime import core, errors, extent
 
 if TYPE_CHECKING:
     from PyGPU._types import (
@@ -143,7 +143,7 @@ def memcpy_htod(dest: Address, src: BufferLike) -> None:
         return
     data, size = host_bytes(src, "src", False)
     if size:
-        address = device_address(dest, "dest", writable=True)
+        address = core._device_address(dest, "dest", writable=True)
         _check_copy(done or core._upload(address, data), "cudaMemcpy (htod)", address, size)
 
 
@@ -173,7 +173,7 @@ def memcpy_htod_async(dest: Address, src: BufferLike, stream: StreamLike = None)
     """
     data, size = host_bytes(src, "src", False)
     if size:
-        address = device_address(dest, "dest", writable=True)
+        address = core._device_address(dest, "dest", writable=True)
         status = core.cudaMemcpyAsync(address, data, size, _TO_DEVICE, stream)
         errors.check(status, "cudaMemcpyAsync (htod)")
 
@@ -210,7 +210,7 @@ def memcpy_dtoh(dest: BufferLike, src: Address) -> None:
         return
     data, size = host_bytes(dest, "dest", True)
     if size:
-        address = device_address(src, "src")
+        address = core._device_address(src, "src")
         _check_copy(done or core._download(data, address), "cudaMemcpy (dtoh)", address, size)
 
 
@@ -240,7 +240,7 @@ def memcpy_dtoh_async(dest: BufferLike, src: Address, stream: StreamLike = None)
     """
     data, size = host_bytes(dest, "dest", True)
     if size:
-        address = device_address(src, "src")
+        address = core._device_address(src, "src")
         status = core.cudaMemcpyAsync(data, address, size, _TO_HOST, stream)
         errors.check(status, "cudaMemcpyAsync (dtoh)")
 
@@ -266,7 +266,7 @@ def memcpy_dtod(dest: Address, src: Address, size: Int) -> None:
     >>> drv.from_device(target, 2, np.int32)
     array([1, 2], dtype=int32)
     """
-    to, source = device_address(dest, "dest", writable=True), device_address(src, "src")
+    to, source = core._device_address(dest, "dest", writable=True), core._device_address(src, "src")
     errors.check(core.cudaMemcpy(to, source, extent("size", size), _ON_DEVICE), "cudaMemcpy (dtod)")
 
 
@@ -293,7 +293,7 @@ def memcpy_dtod_async(dest: Address, src: Address, size: Int, stream: StreamLike
     >>> drv.from_device(target, 2, np.int32)
     array([1, 2], dtype=int32)
     """
-    to, source = device_address(dest, "dest", writable=True), device_address(src, "src")
+    to, source = core._device_address(dest, "dest", writable=True), core._device_address(src, "src")
     status = core.cudaMemcpyAsync(to, source, extent("size", size), _ON_DEVICE, stream)
     errors.check(status, "cudaMemcpyAsync (dtod)")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyGPU._runtime import core, device_address, errors, extent, integer
+from PyGPU._runtime import core, errors, extent, integer
 
 if TYPE_CHECKING:
     from PyGPU._types import Address, Fill, Fill2D, Fill2DAsync, FillAsync, Int, StreamLike
@@ -44,7 +44,7 @@ def _fill(
     extent("size", pitch * height)
     if width and height:
         status = core._fill(
-            device_address(dest, "dest", writable=True),
+            core._device_address(dest, "dest", writable=True),
             itemsize,
             extent("pitch", pitch),
             value,

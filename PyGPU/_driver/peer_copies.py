@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyGPU._driver.context import Context, ordinal_of
-from PyGPU._runtime import core, device_address, errors, extent, state
+from PyGPU._runtime import core, errors, extent, state
 
 if TYPE_CHECKING:
     from PyGPU._types import Address, Int, StreamLike
@@ -50,9 +50,9 @@ def memcpy_peer(
     array([1, 2], dtype=int32)
     """
     status = core.cudaMemcpyPeer(
-        device_address(dest, "dest", writable=True),
+        core._device_address(dest, "dest", writable=True),
         _ordinal("dest_context", dest_context),
-        device_address(src, "src"),
+        core._device_address(src, "src"),
         _ordinal("src_context", src_context),
         extent("size", size),
     )
@@ -94,9 +94,9 @@ def memcpy_peer_async(
     array([1, 2], dtype=int32)
     """
     status = core.cudaMemcpyPeerAsync(
-        device_address(dest, "dest", writable=True),
+        core._device_address(dest, "dest", writable=True),
         _ordinal("dest_context", dest_context),
-        device_address(src, "src"),
+        core._device_address(src, "src"),
         _ordinal("src_context", src_context),
         extent("size", size),
         stream,

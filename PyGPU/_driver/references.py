@@ -14,7 +14,7 @@ from PyGPU._driver import arrays, enums
 from PyGPU._driver.reference_declarations import CUBES, NAMES, Declared
 from PyGPU._driver.strided_copies import array_in, non_negative
 from PyGPU._driver.textures import SurfaceObject, TextureObject, alignment_of, member
-from PyGPU._runtime import device_address, errors, integer
+from PyGPU._runtime import core, errors, integer
 
 if TYPE_CHECKING:
     from PyGPU._types import Address, ArrayLike, Int, Order
@@ -110,7 +110,7 @@ class TextureReference:
         int
             Offset of `devptr` in the texture, in bytes.
         """
-        address = device_address(devptr, "devptr")
+        address = core._device_address(devptr, "devptr")
         offset = address % alignment_of(enums.device_attribute.TEXTURE_ALIGNMENT)
         if offset and not allow_offset:
             raise errors.LogicError(
@@ -138,7 +138,7 @@ class TextureReference:
         if not isinstance(descr, arrays.ArrayDescriptor):
             raise TypeError(f"descr: expected an ArrayDescriptor, got {descr!r}")
         arrays.channel_format(descr.format, descr.num_channels)
-        address = device_address(devptr, "devptr")
+        address = core._device_address(devptr, "devptr")
         width, height = non_negative(descr.width, "width"), non_negative(descr.height, "height")
         step = non_negative(pitch, "pitch")
         self._source = _Memory(address, step * height, devptr, width, max(height, 1), step)

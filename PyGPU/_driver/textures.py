@@ -10,7 +10,7 @@ import numpy as np
 from PyGPU._driver import enums
 from PyGPU._driver.arrays import channel_format, dtype_to_array_format
 from PyGPU._driver.strided_copies import array_in
-from PyGPU._runtime import core, device_address, errors, state
+from PyGPU._runtime import core, errors, state
 
 if TYPE_CHECKING:
     from PyGPU._types import Address, Block, DTypeLike, Int, Shape
@@ -205,7 +205,7 @@ def _memory(
                 raise ValueError(f"source: expected a last axis of {num_channels} channels")
     if dtype is None or shape is None:
         raise TypeError("dtype, shape: expected both, as source is plain memory")
-    address = device_address(source, "source")
+    address = core._device_address(source, "source")
     channels = channel_format(dtype_to_array_format(dtype), num_channels)
     lengths = tuple(n.__index__() for n in shape) if np.iterable(shape) else (shape.__index__(),)
     if len(lengths) not in (1, 2) or min(lengths) < 1:

@@ -1,7 +1,7 @@
 """Common ground of all parts: the target in use, errors, streams, devices, argument checks."""
 
 from PyGPU._runtime import errors, hooks, settings, state, streams, targets
-from PyGPU._runtime.arguments import as_list, device_address, extent, integer, require_array
+from PyGPU._runtime.arguments import as_list, extent, integer, require_array
 from PyGPU._runtime.capabilities import capabilities
 from PyGPU._runtime.devices import are_several, on_device_of_first
 from PyGPU._runtime.encoding import encoded, encoded_word, in_text
@@ -27,7 +27,6 @@ __all__ = [
     "clear_context_caches",
     "context_dependent_memoize",
     "core",
-    "device_address",
     "encoded",
     "encoded_word",
     "errors",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PyGPU._runtime.targets import core
 
 if TYPE_CHECKING:
-    from PyGPU._types import Address, Int
+    from PyGPU._types import Int
 
 
 def _is_raised_by_program(error: BaseException) -> bool:
@@ -49,31 +49,3 @@ def require_array(name: str, value: object) -> core.GPUArray:
             "to the device, .get() copies an array to the host"
         )
     return value
-
-
-def device_address(pointer: Address, name: str, writable: bool = False) -> int:
-    """Return the address (int) of device memory, or raise TypeError.
-
-    `pointer` is a GPUArray, an integer, or an object that has ``gpudata``, ``get_pointer()`` or the
-    CUDA array interface. An interface may be read-only; ValueError if it is and `writable` is True.
-    """
-    core._keep_for_graph(pointer)
-    if isinstance(pointer, core.GPUArray):
-        return pointer.ptr
-    if isinstance(pointer, (float, str, bytes)) or pointer is None:
-        raise TypeError(f"{name}: expected a device address, got {pointer!r}")
-    if getattr(pointer, "ndim", 0):  # an ndarray: its __index__ would raise an unrelated error
-        raise TypeError(f"{name}: expected a device address, got an {type(pointer).__name__}")
-    if hasattr(pointer, "__index__"):
-        return pointer.__index__()
-    if hasattr(pointer, "gpudata"):
-        return int(pointer.gpudata)
-    if hasattr(pointer, "get_pointer"):
-        return int(pointer.get_pointer())
-    interface = getattr(pointer, "__cuda_array_interface__", None)
-    if interface is not None:
-        address, is_read_only = core._interface_data(interface)
-        if writable and is_read_only:
-            raise ValueError(f"{name}: the array is read-only")
-        return int(address)
-    raise TypeError(f"{name}: expected a device address, got {type(pointer).__name__}")

@@ -8,9 +8,10 @@
 namespace PyGPU::python {
 namespace {
 
-[[noreturn]] void wrong_type(const char* argument, const char* expected, py::handle got) {
+[[noreturn]] void wrong_type(const char* argument, const char* expected, py::handle got,
+                             const char* hint = "") {
   throw py::type_error(std::string(argument) + ": expected " + expected + ", got " +
-                       repr_of(py::type::of(got)));
+                       repr_of(py::type::of(got)) + hint);
 }
 
 void* address_of_int(py::handle number, const char* argument) {
@@ -49,25 +50,49 @@ std::string hex(const void* address) {
   return text;
 }
 
-void* address_of(py::handle object, const char* argument) {
-  if (PyLong_Check(object.ptr())) return address_of_int(object, argument);
+bool is_array(py::handle object) {
+  return attribute_or_null(object, "__array__") || attribute_or_null(object, "__dlpack__");
+}
+
+bool is_integer(py::handle object) {
+  return PyIndex_Check(object.ptr()) && !PyBool_Check(object.ptr()) &&
+         (!is_array(object) || py::isinstance(object, module_::import("numpy").attr("generic")));
+}
+
+std::optional<void*> find_address(py::handle object, const char* argument, bool writable) {
+  if (PyLong_CheckExact(object.ptr())) return address_of_int(object, argument);
   if (void* address = nullptr; address_of_array && address_of_array(object.ptr(), &address))
     return address;
   // Only a missing attribute means "not such an object"; the error of a freed array must propagate.
-  if (const py::object found = attribute_or_null(object, "__cuda_array_interface__")) {
-    return address_of_int(interface_data(found)[0], argument);
+  const py::object interface = attribute_or_null(object, "__cuda_array_interface__");
+  if (interface && !interface.is_none()) {
+    if (writable && is_read_only(interface))
+      throw py::value_error(std::string(argument) + ": the array is read-only");
+    return address_of_int(interface_data(interface)[0], argument);
   }
-  if (PyIndex_Check(object.ptr()) && !py::isinstance<np::array>(object)) {
+  if (is_integer(object)) {
     const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
     if (!number) throw py::error_already_set();
     return address_of_int(number, argument);
   }
   const py::object pointer = attribute_or_null(object, "ptr");
   if (pointer && PyLong_Check(pointer.ptr())) return address_of_int(pointer, argument);
-  if (!PyFloat_Check(object.ptr()) && !py::isinstance<np::array>(object) &&
+  py::object memory = attribute_or_null(object, "gpudata");
+  if (!memory)
+    if (const py::object get_pointer = attribute_or_null(object, "get_pointer"))
+      memory = get_pointer();
+  if (!memory || memory.is(object)) return {};
+  return memory.is_none() ? nullptr : address_of(memory, argument);
+}
+
+void* address_of(py::handle object, const char* argument, bool writable) {
+  if (const auto found = find_address(object, argument, writable)) return *found;
+  const bool has_elements = is_array(object);
+  if (!PyFloat_Check(object.ptr()) && !PyBool_Check(object.ptr()) && !has_elements &&
       attribute_or_null(object, "__int__"))
     return address_of_int(py::int_(py::reinterpret_borrow<py::object>(object)), argument);
-  wrong_type(argument, "an address: an int, a pointer_wrapper, or an object with .ptr", object);
+  wrong_type(argument, "an address: an int, device memory, or an object with .ptr", object,
+             has_elements ? "; gpuarray.to_gpu(numpy.asarray(x)) copies an array of the host" : "");
 }
 
 py::tuple interface_data(const py::object& interface) {
@@ -83,8 +108,7 @@ py::tuple interface_data(const py::object& interface) {
 bool is_read_only(const py::object& interface) { return is_true(interface_data(interface)[1]); }
 
 bool is_buffer(py::handle object) {
-  const bool is_number = PyIndex_Check(object.ptr()) && !py::isinstance<np::array>(object);
-  return !is_number && PyObject_CheckBuffer(object.ptr());
+  return PyObject_CheckBuffer(object.ptr()) && !is_integer(object);
 }
 
 std::shared_ptr<py::buffer_info> view_buffer(py::handle object) {

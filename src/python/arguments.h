@@ -23,10 +23,17 @@ void clear_conversion_error();  // the same for the pending exception
 inline std::uintptr_t number_of(const void* address) {
   return reinterpret_cast<std::uintptr_t>(address);
 }
-// Return the address in a Python object: an int, anything with __index__ or __int__
-// (pointer_wrapper), with __cuda_array_interface__, or with .ptr. Otherwise throws a TypeError that
-// names `argument`.
-void* address_of(py::handle object, const char* argument);
+// Return true for an array of any library. NumPy's scalars have its methods, too.
+bool is_array(py::handle object);
+// Return true if the object's __index__ is its value: it is a number, neither a bool nor an array,
+// whose __index__ is its only element.
+bool is_integer(py::handle object);
+// Return the address in a Python object: an int or a number with __index__ (pointer_wrapper), or an
+// object with __cuda_array_interface__, .ptr, .gpudata or .get_pointer(); nothing for others.
+// Throws ValueError for a read-only array that must be `writable`; messages name `argument`.
+std::optional<void*> find_address(py::handle object, const char* argument, bool writable = false);
+// The same, also for an object with __int__ that is no array. Throws TypeError for others.
+void* address_of(py::handle object, const char* argument, bool writable = false);
 // Parameters of Python functions: an address, as address_of finds it; and an object with memory, an
 // address or a buffer, which copy_end reads.
 struct Address {

@@ -201,9 +201,9 @@ def test_device_memory_is_no_host_buffer(memory, up, down):
 @downs
 def test_host_memory_is_no_device_address(memory, up, down):
     for bad in (np.zeros(4, np.float32), np.zeros(1, np.int64), np.zeros((2, 2), np.int8)):
-        with pytest.raises(TypeError, match="dest: expected a device address, got an ndarray"):
+        with pytest.raises(TypeError, match=r"dest: expected an address: .*ndarray"):
             up(bad, np.zeros(4, np.float32))
-        with pytest.raises(TypeError, match="src: expected a device address, got an ndarray"):
+        with pytest.raises(TypeError, match=r"src: expected an address: .*ndarray"):
             down(np.zeros(4, np.float32), bad)
 
 

@@ -144,6 +144,13 @@ void bind_module(module_& m) {
         return with_status(status, number_of(base), nbytes);
       },
       "", {{"address"}});
+  def(m, "_device_address",
+      [](const py::object& memory, const std::string& name, bool writable) {
+        keep_for_graph(memory);
+        return number_of(address_of(memory, name.c_str(), writable));
+      },
+      "Return the address in an object of this name, which the captured graph keeps alive.",
+      {{"memory"}, {"name"}, {"writable", false}});
   def(m, "_demangled",
       [](const std::string& name) -> py::object {
         const std::unique_ptr<char, void (*)(void*)> text(

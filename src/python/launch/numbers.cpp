@@ -137,6 +137,7 @@ Misfit put_number(PyObject* number, ValueType type, char* to) {
     case Kind::integer:
     case Kind::unsigned_integer: {
       if (PyLong_CheckExact(number)) return put_int(number, type, to);
+      if (type.kind == Kind::pointer && !is_integer(number)) return Misfit::another_kind;
       const auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(number));
       return integer ? put_int(integer.ptr(), type, to) : misfit_of(number);
     }

@@ -174,14 +174,13 @@ void put_object(PyObject* argument, const KernelParameter& parameter, std::size_
   }
   if (py::isinstance(object, numpy.attr("generic")) || PyMemoryView_Check(argument))
     refuse(argument, parameter, index, "");
-  if (const py::object memory = attribute_or_null(object, "gpudata")) {
-    const void* address = memory.is_none() ? nullptr : address_of(memory, "gpudata");
-    return put_address(address, argument, parameter, index, to);
-  }
-  if (const py::object get_pointer = attribute_or_null(object, "get_pointer"))
-    return put_address(address_of(get_pointer(), "get_pointer()"), argument, parameter, index, to);
-  if (PyIndex_Check(argument) || attribute_or_null(object, "ptr"))
-    return put_address(address_of(object, "argument"), argument, parameter, index, to);
+  if (const auto address = find_address(object, position_text(parameter, index).c_str()))
+    return put_address(*address, argument, parameter, index, to);
+  if (is_array(object))
+    refuse(argument, parameter, index,
+           accepts_kind(parameter.kind, Kind::pointer)
+               ? "host memory does not fit: pass gpuarray.to_gpu(numpy.asarray(x))"
+               : "pass its element: x.item()");
   refuse(argument, parameter, index,
          attribute_or_null(object, "device_data") ? "pass its .device_data()" : "");
 }
@@ -286,7 +285,7 @@ namespace {
 // Pack an int, or an argument that is not a frequent one, for a pointer.
 Packing pack_declared_pointer(PyObject* argument, const KernelParameter& parameter,
                               std::size_t index, char* to) {
-  if (PyLong_Check(argument)) {
+  if (PyLong_Check(argument) && !PyBool_Check(argument)) {
     constexpr ValueType type{Kind::pointer, sizeof(void*)};
     if (put_number(argument, type, to) != Misfit::none)
       refuse_out_of_range(argument, type, parameter, index);
@@ -350,7 +349,8 @@ Packing pack_declared(PyObject* argument, ValueType declared, const KernelParame
     if (kind == Kind::boolean) number = is_true(argument) ? Py_True : Py_False;
     may_fit =
         declared.kind == Kind::boolean ||
-        !(is<GPUArray>(argument) || (kind == Kind::complex && declared.kind != Kind::complex));
+        !(is<GPUArray>(argument) || (parameter.kind == Kind::pointer && !is_integer(argument)) ||
+          (kind == Kind::complex && declared.kind != Kind::complex));
   }
   const Misfit misfit = may_fit ? put_number(number, declared, to) : Misfit::another_kind;
   if (misfit != Misfit::none) refuse_declared(misfit, argument, declared, parameter, index);

@@ -48,11 +48,11 @@ StreamRef stream_of(py::handle object) {
                            "; expected a tuple (version 0, handle)");
     return {as_handle(pair[py::int_(1)]), nullptr};
   }
-  const bool is_array =  // its .ptr is an address, not a handle
-      attribute_or_null(object, "__dlpack__") ||
-      attribute_or_null(object, "__cuda_array_interface__");
+  // The .ptr of an array is an address, not a handle, and its __int__ is its element.
+  const bool has_elements =
+      is_array(object) || attribute_or_null(object, "__cuda_array_interface__");
   for (const char* name : {"handle", "ptr", "cuda_stream"}) {
-    if (is_array) break;
+    if (has_elements) break;
     py::object number = attribute_or_null(object, name);
     if (!number) continue;
     // A ctypes pointer, as in Numba; None is the null stream.
@@ -62,8 +62,7 @@ StreamRef stream_of(py::handle object) {
     }
     if (PyIndex_Check(number.ptr())) return {as_handle(number), nullptr};
   }
-  const bool is_number = PyFloat_Check(object.ptr()) || attribute_or_null(object, "__array__");
-  if (!is_array && !is_number &&
+  if (!has_elements && !PyFloat_Check(object.ptr()) &&
       attribute_or_null(object, "__int__"))  // such as CUstream of cuda.bindings
     return {as_handle(py::int_(py::reinterpret_borrow<py::object>(object))), nullptr};
   throw py::type_error(
