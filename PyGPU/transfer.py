@@ -8,7 +8,6 @@ contiguous, or in another order, is gathered into that memory and scattered from
 from __future__ import annotations
 
 import importlib
-import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PyGPU._runtime import core, hooks, integer
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Settings", "configure"]
 
-_NEVER = (1 << 64) - 1
 _MOST_PINNED = 4 << 30
 
 
@@ -62,44 +60,32 @@ class Settings(_Fields):
     2
     """
 
-    _before: Settings | None = None
+    if TYPE_CHECKING:  # core._begin_settings adds them
 
-    def __enter__(self) -> Settings:
-        return self
+        def __enter__(self) -> Settings: ...
+        def __exit__(self, *exception: object) -> None: ...
 
-    def __exit__(self, *exception: object) -> None:
-        if self._before is not None:
-            with _lock:
-                _put_in_force(self._before)
+    def _changed(self, **changes: Any) -> Settings:
+        """Return a copy with these fields changed, or raise ValueError."""
+        wanted = self._replace(**changes)
+        pinned = wanted.threads * wanted.chunks * wanted.chunk_bytes
+        if pinned > _MOST_PINNED:
+            raise ValueError(
+                f"threads={wanted.threads}, chunks={wanted.chunks}, chunk_bytes="
+                f"{wanted.chunk_bytes}: {pinned} bytes of page-locked memory, expected at most "
+                f"{_MOST_PINNED}"
+            )
+        return wanted
 
-
-def _first() -> Settings:
-    threads, chunk_bytes, chunks, threshold, _ = core._transfer_settings()
-    threshold = 0 if threshold == _NEVER else threshold
-    _, _, result_cache = core._result_memory()
-    return Settings(threads, chunk_bytes, chunks, threshold, None, 1 << 30, result_cache)
-
-
-_lock = threading.RLock()  # reentrant: a signal handler may call configure, too
-_in_force = _first()
-
-
-def _put_in_force(settings: Settings) -> None:
-    global _in_force
-    core._set_transfer_settings(
-        settings.threads,
-        settings.chunk_bytes,
-        settings.chunks,
-        settings.threshold or _NEVER,
-        _NEVER if settings.progress is None else settings.progress_threshold,
-    )
-    core._set_result_cache(settings.result_cache)
-    _in_force = settings
+    def __reduce__(self) -> tuple[type[Settings], tuple[Any, ...]]:
+        return Settings, tuple(self)  # what `with` restores belongs to this object alone
 
 
-def _show(nbytes: int, up: bool) -> Progress | None:
+core._begin_settings(Settings(*core._transfer_settings(), None, 1 << 30, core._result_memory()[2]))
+
+
+def _show(progress: MakesProgress | None, nbytes: int, up: bool) -> Progress | None:
     """Return the progress bar of a starting transfer, or None."""
-    progress = _in_force.progress
     if progress is None:  # another thread has switched progress off
         return None
     description = "to the device" if up else "to the host"
@@ -220,15 +206,4 @@ def configure(
     }
     if progress is not None:
         changes["progress"] = _makes_progress(progress)
-    with _lock:
-        wanted = _in_force._replace(**changes)
-        pinned = wanted.threads * wanted.chunks * wanted.chunk_bytes
-        if pinned > _MOST_PINNED:
-            raise ValueError(
-                f"threads={wanted.threads}, chunks={wanted.chunks}, chunk_bytes="
-                f"{wanted.chunk_bytes}: {pinned} bytes of page-locked memory, expected at most "
-                f"{_MOST_PINNED}"
-            )
-        wanted._before = _in_force._replace()  # a copy without its own _before: no endless chain
-        _put_in_force(wanted)
-        return wanted
+    return core._change_settings(changes)

@@ -21,7 +21,7 @@ mask_module         (itemsize, threads) -> module that selects and assigns items
 compaction_module   (itemsize, is it small?) -> (module that selects items, block shape)
 references_of       module -> References, which update its texture and surface references
 release_held        device, or -1 for page-locked memory -> was memory freed that nothing uses?
-transfer_progress   (bytes, is it an upload?) -> progress bar of a starting transfer, or None
+transfer_progress   (progress, bytes, is it an upload?) -> bar of a starting transfer, or None
 check_exponents     raises ValueError for negative exponents on the device
 require_c_type      raises ValueError for a dtype without a C type
 get_item, set_item  ``a[key]`` and ``a[key] = value`` with masks or index arrays

@@ -1,12 +1,16 @@
 """PyGPU.transfer.configure: settings of transfers, what they refuse, and the variable."""
 
+import copy
 import os
+import pickle
+import threading
 
 import needs
 import numpy as np
 import pytest
 
 import PyGPU
+from PyGPU._runtime import core
 from PyGPU.transfer import Settings, configure
 
 MB = 1 << 20
@@ -58,6 +62,44 @@ def test_as_a_context():
             raise RuntimeError
         assert configure() == outer
     assert configure() == before
+
+
+def test_an_interrupt_before_the_block_restores():
+    before, other = configure(), configure().threads % 64 + 1
+
+    def raise_(error):
+        raise error
+
+    with pytest.raises(KeyboardInterrupt):
+        _ = configure(threads=other), raise_(KeyboardInterrupt)
+    assert configure() == before
+    with pytest.raises(ValueError, match="the program's own"):
+        _ = configure(threads=other), raise_(ValueError("the program's own"))
+    assert configure().threads == other
+
+
+def test_copies_of_settings():
+    settings = configure(threads=7)
+    for again in (copy.copy(settings), pickle.loads(pickle.dumps(settings))):
+        assert again == settings
+        with again:
+            assert configure().threads == 7
+        assert configure().threads == 7
+
+
+def test_settings_changed_in_threads_fit_together():
+    def work(k):
+        for _ in range(300):
+            with configure(threads=k, chunk_bytes=4096 * k):
+                pass
+            configure(threads=k, chunk_bytes=4096 * k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert configure()[:4] == core._transfer_settings()
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import numpy as np
 from PyGPU import driver as drv
 from PyGPU import gpuarray, tools
 from PyGPU._runtime import core, state
+from PyGPU.transfer import configure
 
 #: Modules and packages whose bytecodes count.
 counted = {"PyGPU", "contextlib", __name__}
@@ -195,6 +196,11 @@ def _device():
         pass
 
 
+def _transfer_settings():
+    with configure(threads=2, chunk_bytes=4096, result_cache=7), configure(chunks=3):
+        pass
+
+
 def _is_registered():
     status = core.cudaHostUnregister(_BUFFER.ctypes.data)
     core.cudaGetLastError()
@@ -212,6 +218,7 @@ def state_now():
         "device": core.cudaGetDevice(),
         "contexts": list(state.stack()),
         "owners": _owners(),
+        "transfers": (configure(), core._transfer_settings(), core._result_memory()[2]),
     }
 
 
@@ -239,6 +246,7 @@ CALLS = {
     "a capture": _capture,
     "a capture whose body fails": _capture_that_fails,
     "a current device": _device,
+    "settings of transfers": _transfer_settings,
 }
 
 

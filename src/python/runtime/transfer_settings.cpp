@@ -1,4 +1,8 @@
 // Settings of transfers, and the watcher of long transfers: it handles signals and shows progress.
+#include <cstdint>
+#include <memory>
+#include <utility>
+
 #include "PyGPU/runtime/host_blocks.h"
 #include "PyGPU/runtime/transfer.h"
 #include "PyGPU/runtime/transfer_watch.h"
@@ -6,6 +10,65 @@
 
 namespace PyGPU::python {
 namespace {
+
+constexpr std::size_t never = SIZE_MAX;
+
+// Settings of PyGPU.transfer in force: a tuple of class Settings. Null until that module is there.
+PyObject* in_force = nullptr;
+
+// Replace the settings in one call, so that no KeyboardInterrupt can divide it.
+void put_in_force(const py::object& settings) {
+  const auto fields = py::reinterpret_borrow<py::tuple>(settings);
+  const auto number = [&](int i) { return py::object(fields[std::size_t(i)]).cast<std::size_t>(); };
+  const bool is_shown = !py::object(fields[4]).is_none();
+  const std::size_t threshold = number(3) ? number(3) : never;
+  const TransferSettings values{unsigned(number(0)), unsigned(number(2)), number(1), threshold,
+                                is_shown ? number(5) : never};
+  host_blocks::set_limit(number(6));
+  const auto before = py::reinterpret_steal<py::object>(
+      std::exchange(in_force, py::object(settings).release().ptr()));
+  set_transfer_settings(values);
+}
+
+// The settings before a call of configure(), and those that the call put in force.
+struct Change {
+  py::object before, after;
+};
+
+// Destroy the change of an object that configure() returned. If an interrupt comes between that
+// call and the `with` block, the object is dropped while the interrupt is raised, and __exit__ is
+// never called: restore the settings here.
+void end_change(PyObject* capsule) {
+  const std::unique_ptr<Change> change(
+      static_cast<Change*>(PyCapsule_GetPointer(capsule, nullptr)));
+  const bool is_interrupt = PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception);
+  const py::error_scope kept;
+  if (is_interrupt && change->after.ptr() == in_force) put_in_force(change->before);
+}
+
+// Change fields of the settings in force. Return the new settings, which can restore the earlier.
+py::object change_settings(const py::dict& changes) {
+  while (true) {
+    const auto before = py::reinterpret_borrow<py::object>(in_force);
+    const py::object after = before.attr("_changed")(**changes);  // may run other threads
+    if (before.ptr() != in_force) continue;
+    auto made = py::reinterpret_steal<py::object>(
+        PyTuple_Type.tp_new(Py_TYPE(after.ptr()), py::make_tuple(after).ptr(), nullptr));
+    if (!made) throw py::error_already_set();
+    auto change = std::make_unique<Change>(Change{before, after});
+    const py::capsule owner(change.get(), nullptr, &end_change);
+    (void)change.release();
+    made.attr("_change") = owner;
+    put_in_force(after);
+    return made;
+  }
+}
+
+void restore_settings(const py::object& self, const py::object&, const py::object&,
+                      const py::object&) {
+  if (const py::object change = attribute_or_null(self, "_change"))
+    put_in_force(py::reinterpret_borrow<py::capsule>(change).get_pointer<Change>()->before);
+}
 
 // Methods of the progress bar that the hook returned for a transfer.
 struct Display {
@@ -20,8 +83,9 @@ void drop_display(Display* display) {
 }
 
 std::shared_ptr<Display> new_display(const LongTransfer& transfer) {
+  const py::object progress = py::reinterpret_borrow<py::tuple>(in_force)[4];
   const py::object bar = hook(Hook::transfer_progress)(
-      py::reinterpret_steal<py::object>(PyLong_FromSize_t(transfer.nbytes)),
+      progress, py::reinterpret_steal<py::object>(PyLong_FromSize_t(transfer.nbytes)),
       py::bool_(transfer.up));
   if (bar.is_none()) return nullptr;
   py::object update = bar.attr("update"), close = bar.attr("close");
@@ -71,18 +135,21 @@ void bind_transfer_settings(module_& m) {
       [] {
         const TransferSettings now = transfer_settings();
         return py::make_tuple(to_python(now.threads), to_python(now.chunk_bytes),
-                              to_python(now.chunks), to_python(now.threshold),
-                              to_python(now.shown));
+                              to_python(now.chunks),
+                              to_python(now.threshold == never ? 0 : now.threshold));
       },
-      "Return the settings in the order of _set_transfer_settings.");
-  def(m, "_set_transfer_settings",
-      [](unsigned threads, std::size_t chunk_bytes, unsigned chunks, std::size_t threshold,
-         std::size_t shown) {
-        const NoGil without = release_gil();
-        set_transfer_settings({threads, chunks, chunk_bytes, threshold, shown});
+      "Return the threads, chunk size, chunks and threshold of transfers.");
+  def(m, "_begin_settings",
+      [](const py::object& first) {
+        // Methods in C++, which no KeyboardInterrupt can enter.
+        const py::object c = py::type::of(first);
+        method(c, "__enter__", [](const py::object& self) { return self; });
+        method(c, "__exit__", &restore_settings, "", {{"type"}, {"value"}, {"traceback"}});
+        put_in_force(first);
       },
-      "Replace the settings of later transfers.",
-      {{"threads"}, {"chunk_bytes"}, {"chunks"}, {"threshold"}, {"shown"}});
+      "Put the first settings in force, and add methods to their class.", {{"first"}});
+  def(m, "_change_settings", &change_settings,
+      "Change fields of the settings in force. Return the new settings.", {{"changes"}});
   def(
       m, "_result_memory",
       [] {
@@ -90,8 +157,6 @@ void bind_transfer_settings(module_& m) {
         return py::make_tuple(to_python(now.in_use), to_python(now.kept), to_python(now.limit));
       },
       "Return the bytes of host memory that large results use, that are kept, and the limit.");
-  def(m, "_set_result_cache", &host_blocks::set_limit,
-      "Set how many bytes of host memory are kept for later results.", {{"nbytes"}});
 }
 
 }  // namespace PyGPU::python
