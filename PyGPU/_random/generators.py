@@ -85,21 +85,24 @@ class Order:
         return type(self), ()
 
     @contextmanager
-    def turn(self, stream: StreamLike = None) -> Iterator[None]:
+    def turn(self, stream: StreamLike = None, device: int | None = None) -> Iterator[None]:
         """Hold the state, and make `stream` wait for the work that used it before.
 
-        A captured stream does not wait for work outside of its graph.
+        `device` has the state; None: the host has it, so a parent of forked processes may change
+        it. A captured stream does not wait for work outside of its graph.
         """
-        state.current_device()  # raises in a forked child, where the lock may be held for ever
+        if device is not None or core._is_forked_child():
+            state.current_device()  # raises in such a child, where the lock may be held for ever
         with self._lock:
             is_null = stream is None and self._last_use is None
             if is_null or core._is_captured(stream):
                 yield
                 return
-            last_use = self._last_use or streams.record_event(None)
-            errors.check(core.cudaStreamWaitEvent(stream, last_use), "cudaStreamWaitEvent")
-            yield
-            self._last_use = None if stream is None else streams.record_event(stream)
+            with core.device(device):  # that of the events
+                last_use = self._last_use or streams.record_event(None)
+                errors.check(core.cudaStreamWaitEvent(stream, last_use), "cudaStreamWaitEvent")
+                yield
+                self._last_use = None if stream is None else streams.record_event(stream)
 
 
 class Generator:

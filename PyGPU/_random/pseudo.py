@@ -169,7 +169,8 @@ class States(Generator):
         super().__init__()
         offset = count_of("offset", offset)
         self.backend, self.module, self.generators = _compiled(self._name, self._skips)
-        device = Device(_driver_state.current_device())
+        self._device = _driver_state.current_device()
+        device = Device(self._device)
         self.block_count = device.get_attribute(enums.device_attribute.MULTIPROCESSOR_COUNT)
         self.generators_per_block = min(
             function.max_threads_per_block for function in self.generators.values()
@@ -194,7 +195,7 @@ class States(Generator):
 
     def _call(self, name: str, stream: StreamLike, *arguments: Any) -> None:
         count = self.block_count * self.generators_per_block
-        with self._order.turn(stream):
+        with self._order.turn(stream, self._device):
             self.generators[name].prepared_async_call(
                 (self.block_count, 1),
                 (self.generators_per_block, 1, 1),

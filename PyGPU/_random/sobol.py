@@ -230,8 +230,12 @@ class Sequence(Generator):
         each = vector("i", i, self._positions.dtype, (self._count,))
         self._skip(stream, each, 0)
 
+    def __getstate__(self) -> dict[str, Any]:
+        with self._order.turn(None, self._positions.device):  # a copy reads by the null stream
+            return vars(self).copy()
+
     def _skip(self, stream: StreamLike, each: core.GPUArray | int, number: int) -> None:
-        with self._order.turn(stream):
+        with self._order.turn(stream, self._positions.device):
             self._call("skip", self._count, stream, self._positions, self._count, each, number)
 
     def _call(self, name: str, threads: int, stream: StreamLike, *arguments: Any) -> None:
@@ -243,7 +247,7 @@ class Sequence(Generator):
         points = -(-size // self._count)
         wanted = min(points, max(1, self._threads // self._count))
         slots = wanted.bit_length() - 1
-        with self._order.turn(fill.stream):
+        with self._order.turn(fill.stream, self._positions.device):
             self._call(
                 fill.kernel,
                 min(self._count << slots, size),

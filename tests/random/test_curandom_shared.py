@@ -175,3 +175,49 @@ print(os.WEXITSTATUS(outcome))
 """)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["0"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_parent_that_only_skips_does_not_use_the_device(python):
+    """A forked child may draw: positions of Philox are numbers of the host."""
+    done = python("""
+import os
+from PyGPU import curandom
+
+generator, alone = (curandom.Philox4x32RandomNumberGenerator(seed=1) for _ in range(2))
+generator.call_skip_ahead(400)
+generator.call_skip_ahead_sequence(1)
+pid = os.fork()
+if pid == 0:
+    alone.call_skip_ahead_sequence(1)
+    alone.gen_uniform(400, "uint32")
+    drawn = generator.gen_uniform(100, "uint32").get()
+    os._exit(0 if (drawn == alone.gen_uniform(100, "uint32").get()).all() else 1)
+_, outcome = os.waitpid(pid, 0)
+print(os.WEXITSTATUS(outcome))
+""")
+    assert done.stdout.split() == ["0"], done.stderr
+
+
+def test_streams_of_another_device_than_the_current_one(two_devices):
+    two_devices("""
+import numpy as np
+import PyGPU
+import PyGPU.driver as drv
+from PyGPU import curandom, gpuarray
+
+PyGPU.cudaSetDevice(0)
+words = np.random.default_rng(0).integers(0, 2**32, (64, 32), "u4")
+seeds = lambda n: gpuarray.to_gpu(np.arange(n, dtype=np.int32))
+for make in (
+    lambda: curandom.XORWOWRandomNumberGenerator(seeds),
+    lambda: curandom.Sobol32RandomNumberGenerator(gpuarray.to_gpu(words)),
+):
+    shared, alone, stream = make(), make(), drv.Stream(1)
+    data = gpuarray.zeros(1000, np.float32)
+    for _ in range(3):
+        with PyGPU.device(1):
+            shared.fill_uniform(data, stream=stream)
+        stream.synchronize()
+        assert (data.get() == alone.gen_uniform(1000, "f4").get()).all()
+""")
