@@ -145,8 +145,7 @@ std::optional<const void*> own_address(PyObject* argument, const KernelParameter
   if (argument == Py_None) return nullptr;
   if (const DeviceAllocation* const allocation = find<DeviceAllocation>(argument))
     return python::address_in(*allocation, "argument");
-  if (PyBool_Check(argument)) refuse(argument, parameter, index, "");
-  if (PyLong_Check(argument)) return address_of(argument, "argument");
+  if (PyLong_Check(argument) && !PyBool_Check(argument)) return address_of(argument, "argument");
   if (const Pointer* const pointer = find<Pointer>(argument)) {
     if (pointer->on_host)
       refuse(argument, parameter, index, "it points to host memory: pass .device_data()");

@@ -176,13 +176,10 @@ void put_object(PyObject* argument, const KernelParameter& parameter, std::size_
     refuse(argument, parameter, index, "");
   if (const auto address = find_address(object, position_text(parameter, index).c_str()))
     return put_address(*address, argument, parameter, index, to);
-  if (is_array(object))
-    refuse(argument, parameter, index,
-           accepts_kind(parameter.kind, Kind::pointer)
-               ? "host memory does not fit: pass gpuarray.to_gpu(numpy.asarray(x))"
-               : "pass its element: x.item()");
   refuse(argument, parameter, index,
-         attribute_or_null(object, "device_data") ? "pass its .device_data()" : "");
+         is_array(object) ? "pass gpuarray.to_gpu(numpy.asarray(x)), or as a number x.item()"
+         : attribute_or_null(object, "device_data") ? "pass its .device_data()"
+                                                    : "");
 }
 
 // Get the address in the most frequent arguments, after a check of their dtype. Return false for

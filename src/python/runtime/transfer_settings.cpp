@@ -30,14 +30,13 @@ void put_in_force(const py::object& settings) {
   set_transfer_settings(values);
 }
 
-// The settings before a call of configure(), and those that the call put in force.
+// Settings before and after a call of configure().
 struct Change {
   py::object before, after;
 };
 
-// Destroy the change of an object that configure() returned. If an interrupt comes between that
-// call and the `with` block, the object is dropped while the interrupt is raised, and __exit__ is
-// never called: restore the settings here.
+// Destroy a change. If an interrupt comes between configure() and the `with` block, its result is
+// dropped while the interrupt is raised, without __exit__: restore the settings here.
 void end_change(PyObject* capsule) {
   const std::unique_ptr<Change> change(
       static_cast<Change*>(PyCapsule_GetPointer(capsule, nullptr)));
