@@ -61,6 +61,7 @@ bool is_integer(py::handle object) {
 
 std::optional<void*> find_address(py::handle object, const char* argument, bool writable) {
   if (PyLong_CheckExact(object.ptr())) return address_of_int(object, argument);
+  if (const Pointer* const pointer = find<Pointer>(object.ptr())) return pointer->address;
   if (void* address = nullptr; address_of_array && address_of_array(object.ptr(), &address))
     return address;
   // Only a missing attribute means "not such an object"; the error of a freed array must propagate.

@@ -28,8 +28,8 @@ bool is_array(py::handle object);
 // Return true if the object's __index__ is its value: it is a number, neither a bool nor an array,
 // whose __index__ is its only element.
 bool is_integer(py::handle object);
-// Return the address in a Python object: an int or a number with __index__ (pointer_wrapper), or an
-// object with __cuda_array_interface__, .ptr, .gpudata or .get_pointer(); nothing for others.
+// Return the address in a Python object: a number with __index__, a pointer_wrapper, or an object
+// with __cuda_array_interface__, .ptr, .gpudata or .get_pointer(); nothing for others.
 // Throws ValueError for a read-only array that must be `writable`; messages name `argument`.
 std::optional<void*> find_address(py::handle object, const char* argument, bool writable = false);
 // The same, also for an object with __int__ that is no array. Throws TypeError for others.
