@@ -118,7 +118,9 @@ def checked(
 
 
 def check_exponents(exponents: core.GPUArray, stream: StreamLike) -> None:
-    """Raise ValueError if an exponent is negative; wait for the device."""
+    """Raise ValueError if an exponent is negative; wait for the device, except in a capture."""
+    if core._wait_would_invalidate_capture(exponents.device or 0):
+        return
     exponents = checked(exponents, (), 0, "raise", stream)
     half = 1 << 62  # integers that do not wrap around are shifted to -half ... half - 1
     if core._find_invalid_index(exponents, half, -half, stream):

@@ -8,18 +8,62 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from PyGPU._runtime import core, hooks
 
 if TYPE_CHECKING:
     from PyGPU._types import AllocatorLike, Axis, DTypeLike, Number, StreamLike
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 _reduce = core._reduce
 __all__ = ["all", "any", "dot", "max", "mean", "min", "prod", "sum"]
 
 
+_ENTRIES = """\
+a : GPUArray
+    Array of bool, integers, real or complex numbers, with any strides.
+dtype : numpy.dtype, optional
+    Dtype of the computation and of the result. By default, float64 for the mean of bools and
+    integers, int64 or uint64 for other results of bools and integers of 8 and 16 bits, and the
+    dtype of `a` for others, so 32-bit integers wrap on overflow. float16 is accumulated in float32.
+    The default and the dtype of `out` are promoted.
+stream : Stream, optional
+    Stream to launch on; the null stream by default.
+allocator : callable(nbytes), optional
+    Allocator of a new result; the array's allocator by default.
+axis : int or tuple of int, optional
+    Axes to reduce; all axes by default.
+out : GPUArray, optional
+    Array of the result's shape. The result is cast to its dtype by NumPy's "same_kind" rule.
+keepdims : bool
+    Keep the reduced axes with length one.
+initial : number, optional
+    Number that takes part as an additional element. `mean` has none.
+where : GPUArray of bool, optional
+    Elements that take part; the shapes broadcast. `max` and `min` then need `initial`."""
+_PARAMETERS = {entry.split()[0]: entry for entry in re.split(r"\n(?=\w)", _ENTRIES)}
+
+
+def _described(documentation: str | None, parameters: Iterable[str]) -> str | None:
+    """Return a docstring whose section of parameters describes these parameters."""
+    if documentation is None:  # python -OO
+        return None
+    section = "\n".join(_PARAMETERS[name] for name in parameters)
+    text = f"Parameters\n----------\n{section}\n\nReturns\n"
+    # Python before 3.13 keeps the indentation of docstrings.
+    clean = inspect.cleandoc(documentation)
+    return re.sub(r"(Parameters\n.*?\n\n)?Returns\n", lambda _: text, clean, count=1, flags=re.S)
+
+
+def _documented(function: _Function) -> _Function:
+    """Add the parameters to a function's docstring."""
+    function.__doc__ = _described(function.__doc__, inspect.signature(function).parameters)
+    return function
+
+
+@_documented
 def sum(
     a: core.GPUArray,
     dtype: DTypeLike | None = None,
@@ -30,27 +74,6 @@ def sum(
     keepdims: bool = False,
 ) -> core.GPUArray:
     """Sum the elements of an array.
-
-    Parameters
-    ----------
-    a : GPUArray
-        Array of bool, integers, real or complex numbers, with any strides.
-    dtype : numpy.dtype, optional
-        Dtype of the computation and of the result. By default, int64 or uint64 for bools and
-        integers of 8 and 16 bits, and the dtype of `a` for others, so 32-bit integers wrap on
-        overflow. float16 is accumulated in float32.
-    stream : Stream, optional
-        Stream to launch on; the null stream by default.
-    allocator : callable(nbytes), optional
-        Allocator of a new result; the array's allocator by default.
-    axis : int or tuple of int, optional
-        Axes to reduce; all axes by default.
-    out : GPUArray, optional
-        Array of the result's shape. The result is cast to its dtype by NumPy's "same_kind" rule.
-        Without `dtype`, the computation uses the dtype that the default dtype and the dtype of
-        `out` promote to.
-    keepdims : bool
-        Keep the reduced axes with length one.
 
     Returns
     -------
@@ -77,6 +100,7 @@ def sum(
     return _reduce("sum", a, axis, dtype, out, keepdims, stream, allocator)
 
 
+@_documented
 def prod(
     a: core.GPUArray,
     dtype: DTypeLike | None = None,
@@ -87,27 +111,6 @@ def prod(
     keepdims: bool = False,
 ) -> core.GPUArray:
     """Multiply the elements of an array.
-
-    Parameters
-    ----------
-    a : GPUArray
-        Array of bool, integers, real or complex numbers, with any strides.
-    dtype : numpy.dtype, optional
-        Dtype of the computation and of the result. By default, int64 or uint64 for bools and
-        integers of 8 and 16 bits, and the dtype of `a` for others, so 32-bit integers wrap on
-        overflow. float16 is accumulated in float32.
-    stream : Stream, optional
-        Stream to launch on; the null stream by default.
-    allocator : callable(nbytes), optional
-        Allocator of a new result; the array's allocator by default.
-    axis : int or tuple of int, optional
-        Axes to reduce; all axes by default.
-    out : GPUArray, optional
-        Array of the result's shape. The result is cast to its dtype by NumPy's "same_kind" rule.
-        Without `dtype`, the computation uses the dtype that the default dtype and the dtype of
-        `out` promote to.
-    keepdims : bool
-        Keep the reduced axes with length one.
 
     Returns
     -------
@@ -125,6 +128,7 @@ def prod(
     return _reduce("prod", a, axis, dtype, out, keepdims, stream, allocator)
 
 
+@_documented
 def mean(
     a: core.GPUArray,
     dtype: DTypeLike | None = None,
@@ -135,26 +139,6 @@ def mean(
     keepdims: bool = False,
 ) -> core.GPUArray:
     """Compute the mean of the elements of an array.
-
-    Parameters
-    ----------
-    a : GPUArray
-        Array of bool, integers, real or complex numbers, with any strides.
-    dtype : numpy.dtype, optional
-        Dtype of the computation and of the result; by default float64 for bool and integers, the
-        dtype of `a` for other numbers. float16 is accumulated in float32.
-    stream : Stream, optional
-        Stream to launch on; the null stream by default.
-    allocator : callable(nbytes), optional
-        Allocator of a new result; the array's allocator by default.
-    axis : int or tuple of int, optional
-        Axes to reduce; all axes by default.
-    out : GPUArray, optional
-        Array of the result's shape. The result is cast to its dtype by NumPy's "same_kind" rule.
-        Without `dtype`, the computation uses the dtype that the default dtype and the dtype of
-        `out` promote to.
-    keepdims : bool
-        Keep the reduced axes with length one.
 
     Returns
     -------
@@ -172,6 +156,7 @@ def mean(
     return _reduce("mean", a, axis, dtype, out, keepdims, stream, allocator)
 
 
+@_documented
 def max(
     a: core.GPUArray,
     stream: StreamLike = None,
@@ -181,21 +166,6 @@ def max(
     keepdims: bool = False,
 ) -> core.GPUArray:
     """Find the largest element, ignoring NaN unless every element is NaN.
-
-    Parameters
-    ----------
-    a : GPUArray
-        Array of bool, integers or real numbers, with any strides.
-    stream : Stream, optional
-        Stream to launch on; the null stream by default.
-    allocator : callable(nbytes), optional
-        Allocator of a new result; the array's allocator by default.
-    axis : int or tuple of int, optional
-        Axes to reduce; all axes by default.
-    out : GPUArray, optional
-        Array of the result's shape. The result is cast to its dtype by NumPy's "same_kind" rule.
-    keepdims : bool
-        Keep the reduced axes with length one.
 
     Returns
     -------
@@ -220,6 +190,7 @@ def max(
     return _reduce("max", a, axis, None, out, keepdims, stream, allocator)
 
 
+@_documented
 def min(
     a: core.GPUArray,
     stream: StreamLike = None,
@@ -229,21 +200,6 @@ def min(
     keepdims: bool = False,
 ) -> core.GPUArray:
     """Find the smallest element, ignoring NaN unless every element is NaN.
-
-    Parameters
-    ----------
-    a : GPUArray
-        Array of bool, integers or real numbers, with any strides.
-    stream : Stream, optional
-        Stream to launch on; the null stream by default.
-    allocator : callable(nbytes), optional
-        Allocator of a new result; the array's allocator by default.
-    axis : int or tuple of int, optional
-        Axes to reduce; all axes by default.
-    out : GPUArray, optional
-        Array of the result's shape. The result is cast to its dtype by NumPy's "same_kind" rule.
-    keepdims : bool
-        Keep the reduced axes with length one.
 
     Returns
     -------
@@ -268,6 +224,7 @@ def min(
     return _reduce("min", a, axis, None, out, keepdims, stream, allocator)
 
 
+@_documented
 def any(
     a: core.GPUArray,
     stream: StreamLike = None,
@@ -278,23 +235,6 @@ def any(
     where: core.GPUArray | bool = True,
 ) -> core.GPUArray:
     """Test whether any element is nonzero; NaN counts as nonzero.
-
-    Parameters
-    ----------
-    a : GPUArray
-        Array of bool, integers, real or complex numbers, with any strides.
-    stream : Stream, optional
-        Stream to launch on; the null stream by default.
-    allocator : callable(nbytes), optional
-        Allocator of a new result; the array's allocator by default.
-    axis : int or tuple of int, optional
-        Axes to reduce; all axes by default.
-    out : GPUArray, optional
-        Array of the result's shape. The result is cast to its dtype by NumPy's "same_kind" rule.
-    keepdims : bool
-        Keep the reduced axes with length one.
-    where : GPUArray of bool, optional
-        Elements that take part; the shapes broadcast.
 
     Returns
     -------
@@ -314,6 +254,7 @@ def any(
     return _reduce("any", a, axis, None, out, keepdims, stream, allocator)
 
 
+@_documented
 def all(
     a: core.GPUArray,
     stream: StreamLike = None,
@@ -324,23 +265,6 @@ def all(
     where: core.GPUArray | bool = True,
 ) -> core.GPUArray:
     """Test whether all elements are nonzero; NaN counts as nonzero.
-
-    Parameters
-    ----------
-    a : GPUArray
-        Array of bool, integers, real or complex numbers, with any strides.
-    stream : Stream, optional
-        Stream to launch on; the null stream by default.
-    allocator : callable(nbytes), optional
-        Allocator of a new result; the array's allocator by default.
-    axis : int or tuple of int, optional
-        Axes to reduce; all axes by default.
-    out : GPUArray, optional
-        Array of the result's shape. The result is cast to its dtype by NumPy's "same_kind" rule.
-    keepdims : bool
-        Keep the reduced axes with length one.
-    where : GPUArray of bool, optional
-        Elements that take part; the shapes broadcast.
 
     Returns
     -------
@@ -406,13 +330,6 @@ def dot(
     return core._dot(a, b, dtype, stream, allocator, out)
 
 
-_SELECTION = """\
-initial : number, optional
-    Number that takes part as an additional element. `mean` has none.
-where : GPUArray of bool, optional
-    Elements that take part; the shapes broadcast."""
-
-
 def _selected(
     operation: str, a: core.GPUArray, given: tuple[Any, ...], stream: Any, allocator: Any
 ) -> core.GPUArray:
@@ -423,20 +340,6 @@ def _selected(
         operation, a, *given
     )
     return result
-
-
-def _method_documentation(function: Callable[..., Any], parameters: Sequence[str]) -> str | None:
-    """Convert a function's docstring to the docstring of a method with these parameters."""
-    if function.__doc__ is None:  # python -OO
-        return None
-    # Python before 3.13 keeps the indentation of docstrings.
-    before, rest = inspect.cleandoc(function.__doc__).split("Parameters\n----------\n")
-    section, after = rest.split("\n\n", 1)
-    entries = re.split(r"\n(?=\w)", f"{section}\n{_SELECTION}")
-    described = {entry.split()[0]: entry for entry in entries}
-    section = "\n".join(described[name] for name in parameters)
-    after = re.sub(rf"gpuarray\.{function.__name__}\(a(, )?", f"a.{function.__name__}(", after)
-    return f"{before}Parameters\n----------\n{section}\n\n{after}"
 
 
 def _method(function: Callable[..., Any], has_dtype: bool) -> Callable[..., core.GPUArray]:
@@ -478,7 +381,10 @@ def _method(function: Callable[..., Any], has_dtype: bool) -> Callable[..., core
 
     method = with_dtype if has_dtype else plain
     method.__name__, method.__qualname__ = operation, f"GPUArray.{operation}"
-    method.__doc__ = _method_documentation(function, [*inspect.signature(method).parameters][1:])
+    described = _described(function.__doc__, [*inspect.signature(method).parameters][1:])
+    if described is not None:
+        described = re.sub(rf"gpuarray\.{operation}\(a(, )?", f"a.{operation}(", described)
+    method.__doc__ = described
     return method
 
 

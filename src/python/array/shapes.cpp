@@ -155,28 +155,6 @@ GPUArray
     Array of shape ``(size,)``.
 )doc",
          {{"order", "C"}});
-  method(c, "flatten",
-         [](const py::object& self, const py::object& order) {
-           const GPUArray flat = ravel(self, order);
-           return flat.base.is_none() ? flat : copy_of(flat);
-         },
-         R"doc(Return a copy of the elements as an array of one axis.
-
-Parameters
-----------
-order : {'C', 'F', 'A', 'K'}, optional
-    Order in which the elements are read, as for ``ravel``.
-
-Returns
--------
-GPUArray
-    Copy of shape ``(size,)``.
-
-See Also
---------
-ravel : Return a view if possible.
-)doc",
-         {{"order", "C"}});
   property(
       c, "T", [](const py::object& self) { return transpose(self, py::tuple(), py::none()); },
       "View with all axes reversed.");

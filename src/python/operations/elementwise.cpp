@@ -47,8 +47,7 @@ void launch_with_copies(const Map& map, const StreamRef& stream) {
     const DeviceGuard here = use_device_of(copied.operand[1].array->core);
     hook(Hook::check_exponents)(wrap(GPUArray(*copied.operand[1].array)), number_of(stream.handle));
   }
-  copied.is_checked = true;
-  launch(copied, stream);
+  launch_if_ready(copied, stream);
 }
 
 // Launch with aligned arrays in place of the results that are not aligned, such as fields of packed
@@ -75,8 +74,7 @@ void launch_apart(const Map& map, const StreamRef& stream) {
 }  // namespace
 
 void launch(const Map& map, const StreamRef& stream) {
-  const bool is_ready = map.is_checked || !has_signed_exponents(map);
-  if (is_ready && launch_if_ready(map, stream)) return;
+  if (!has_signed_exponents(map) && launch_if_ready(map, stream)) return;
   for (int i = 0; i < map.results; ++i)
     if (!is_aligned(map.result[i]->core, code_of(map.result[i]->dtype)))
       return launch_apart(map, stream);

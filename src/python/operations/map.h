@@ -23,7 +23,6 @@ struct Map {
   Operand operand[max_operands];
   int compute[max_operands];
   const GPUArray* result[max_results];
-  bool is_checked = false;  // the exponents of a power are not negative
 };
 
 // Launch the kernel of an operation. Return false, with nothing done, if an array must be copied
