@@ -117,15 +117,15 @@ _METHODS = {
 }
 
 
-def selected(
-    name: str, a: core.GPUArray, axis: Axis, dtype: Any, out: Any, keepdims: bool, *given: Any
-) -> core.GPUArray:
+def selected(name: str, a: core.GPUArray, initial: Any, where: Any, *given: Any) -> core.GPUArray:
     """Compute a method of GPUArray with ``initial=`` or ``where=``."""
-    initial, where = given
-    if name == "mean":
-        if initial is not None:
-            raise TypeError(f"mean: initial={initial!r}: mean has no initial number")
+    axis, dtype, out, keepdims, stream, allocator = given
+    if stream is not None or allocator is not None:
+        raise TypeError(f"{name}: initial= and where= exclude stream= and allocator=")
+    if name == "mean" and initial is None:
         return mean(a, axis, dtype, out, keepdims, where=where)
+    if name == "mean":
+        raise TypeError(f"mean: initial={initial!r}: mean has no initial number")
     return _reduced(a, _METHODS[name], axis, dtype, out, keepdims, initial, where)
 
 

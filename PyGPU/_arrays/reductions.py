@@ -250,7 +250,7 @@ def any(
     array([ True, False])
     """
     if where is not True:
-        return _selected("any", a, (axis, None, out, keepdims, None, where), stream, allocator)
+        return _selected("any", a, None, where, axis, None, out, keepdims, stream, allocator)
     return _reduce("any", a, axis, None, out, keepdims, stream, allocator)
 
 
@@ -280,7 +280,7 @@ def all(
     array([False,  True])
     """
     if where is not True:
-        return _selected("all", a, (axis, None, out, keepdims, None, where), stream, allocator)
+        return _selected("all", a, None, where, axis, None, out, keepdims, stream, allocator)
     return _reduce("all", a, axis, None, out, keepdims, stream, allocator)
 
 
@@ -330,16 +330,9 @@ def dot(
     return core._dot(a, b, dtype, stream, allocator, out)
 
 
-def _selected(
-    operation: str, a: core.GPUArray, given: tuple[Any, ...], stream: Any, allocator: Any
-) -> core.GPUArray:
+def _selected(*given: Any) -> Any:
     """Compute a method with ``initial=`` or ``where=``."""
-    if stream is not None or allocator is not None:
-        raise TypeError(f"{operation}: initial= and where= exclude stream= and allocator=")
-    result: core.GPUArray = hooks.loaded("PyGPU._arrays.numpy_reductions").selected(
-        operation, a, *given
-    )
-    return result
+    return hooks.loaded("PyGPU._arrays.numpy_reductions").selected(*given)
 
 
 def _method(function: Callable[..., Any], has_dtype: bool) -> Callable[..., core.GPUArray]:
@@ -360,8 +353,8 @@ def _method(function: Callable[..., Any], has_dtype: bool) -> Callable[..., core
     ) -> core.GPUArray:
         if initial is None and where is True:
             return _reduce(operation, self, axis, dtype, out, keepdims, stream, allocator)
-        given = axis, dtype, out, keepdims, initial, where
-        return _selected(operation, self, given, stream, allocator)
+        given = axis, dtype, out, keepdims, stream, allocator
+        return _selected(operation, self, initial, where, *given)
 
     def plain(
         self: core.GPUArray,
@@ -376,8 +369,8 @@ def _method(function: Callable[..., Any], has_dtype: bool) -> Callable[..., core
     ) -> core.GPUArray:
         if initial is None and where is True:
             return _reduce(operation, self, axis, None, out, keepdims, stream, allocator)
-        given = axis, None, out, keepdims, initial, where
-        return _selected(operation, self, given, stream, allocator)
+        given = axis, None, out, keepdims, stream, allocator
+        return _selected(operation, self, initial, where, *given)
 
     method = with_dtype if has_dtype else plain
     method.__name__, method.__qualname__ = operation, f"GPUArray.{operation}"

@@ -59,7 +59,6 @@ class Layout {
   Layout view(std::size_t itemsize) const;
   Layout transpose(const Axes& axes) const;
   Layout transpose() const;  // all axes reversed
-  Layout squeeze() const;
 
   // Contiguous layout with the axes in the same order in memory and positive strides (NumPy's "K").
   Layout k_order(std::size_t itemsize) const;

@@ -273,16 +273,6 @@ Layout Layout::transpose() const {
   return transpose(axes);
 }
 
-Layout Layout::squeeze() const {
-  Axes shape, strides;
-  for (int axis = 0; axis < ndim(); ++axis) {
-    if (shape_[axis] == 1) continue;
-    shape.push_back(shape_[axis]);
-    strides.push_back(strides_[axis]);
-  }
-  return Layout(shape, strides, itemsize_);
-}
-
 Layout Layout::k_order(std::size_t itemsize) const {
   if (c_contiguous()) return Layout(shape_, itemsize, Order::c);
   if (f_contiguous()) return Layout(shape_, itemsize, Order::f);

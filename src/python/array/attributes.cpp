@@ -243,12 +243,15 @@ Examples
   property(
       flags, "forc", [](const Flags& f) { return f.c_contiguous || f.f_contiguous; },
       "True for elements contiguous in either order.");
-  method(flags, "__getitem__", [](const Flags& f, const std::string& name) {
-    if (name == "C_CONTIGUOUS" || name == "C" || name == "CONTIGUOUS") return f.c_contiguous;
-    if (name == "F_CONTIGUOUS" || name == "F" || name == "FORTRAN") return f.f_contiguous;
-    if (name == "FORC") return f.c_contiguous || f.f_contiguous;
-    throw py::key_error("flags: '" + name + "': expected C_CONTIGUOUS, F_CONTIGUOUS or FORC");
-  });
+  method(
+      flags, "__getitem__",
+      [](const Flags& f, const std::string& name) {
+        if (name == "C_CONTIGUOUS" || name == "C" || name == "CONTIGUOUS") return f.c_contiguous;
+        if (name == "F_CONTIGUOUS" || name == "F" || name == "FORTRAN") return f.f_contiguous;
+        if (name == "FORC") return f.c_contiguous || f.f_contiguous;
+        throw py::key_error("flags: '" + name + "': expected C_CONTIGUOUS, F_CONTIGUOUS or FORC");
+      },
+      "", {{"name"}});
   method(flags, "__repr__", [](const Flags& f) {
     const auto text = [](bool value) { return value ? "True" : "False"; };
     return std::string("<c_contiguous=") + text(f.c_contiguous) +

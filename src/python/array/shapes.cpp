@@ -80,9 +80,10 @@ GPUArray transpose(const py::object& self, const py::tuple& permutation, py::obj
 
 GPUArray squeezed(const py::object& self, const py::object& axis) {
   const Layout& layout = held<GPUArray>(self).layout();
-  if (axis.is_none()) return view_of(self, layout.squeeze());
   std::array<bool, Axes::capacity> removed{};
-  for (const Index one : axes_of(axis, "axis")) {
+  for (int at = 0; at < layout.ndim() && axis.is_none(); ++at)
+    removed[std::size_t(at)] = layout.shape()[at] == 1;
+  for (const Index one : axis.is_none() ? Axes() : axes_of(axis, "axis")) {
     const int at = axis_index(py::int_(one), std::max(layout.ndim(), 1));
     if (layout.ndim() == 0) continue;  // NumPy accepts axis 0 of a zero-dimensional array
     if (layout.shape()[at] != 1 || std::exchange(removed[std::size_t(at)], true))
