@@ -25,61 +25,107 @@ from PyGPU._runtime.targets import HostFallbackWarning as HostFallbackWarning
 from PyGPU._runtime.targets import core as _core
 from PyGPU._runtime.typed import *  # noqa: F403
 
-# Modules that are imported when one of these names is first used.
-_deferred = {
-    **dict.fromkeys(("Library", "build", "load"), "PyGPU.library"),
-    **dict.fromkeys(
-        ("annotate", "memory_stats", "show_config", "timer"),
-        "PyGPU.diagnostics",
-    ),
-}
-
 if _typing.TYPE_CHECKING:
-    import PyGPU.diagnostics as _diagnostics
     import PyGPU.transfer as transfer  # noqa: F401
     from PyGPU import gpuarray as gpuarray
     from PyGPU._host import *  # noqa: F403
+    from PyGPU.diagnostics import annotate as annotate
+    from PyGPU.diagnostics import memory_stats as memory_stats
+    from PyGPU.diagnostics import show_config as show_config
+    from PyGPU.diagnostics import timer as timer
     from PyGPU.gpuarray import *  # noqa: F403
     from PyGPU.library import Library as Library
     from PyGPU.library import build as build
     from PyGPU.library import load as load
-
-    annotate = _diagnostics.annotate
-    memory_stats = _diagnostics.memory_stats
-    show_config = _diagnostics.show_config
-    timer = _diagnostics.timer
 else:
-    if _targets.has_arrays:
-        gpuarray = _hooks.loaded("PyGPU.gpuarray")
+    _of_library = ("Library", "build", "load")
+    _of_diagnostics = ("annotate", "memory_stats", "show_config", "timer")
+
+    def _is_module(name):
+        """Return True for a module of PyGPU that is not imported yet."""
+        from importlib.util import find_spec
+
+        return find_spec(f"{__name__}.{name}") is not None
 
     def __getattr__(name):
-        """Load `transfer`, the names in `_deferred` and those of `gpuarray` at their first use."""
+        """Import `transfer`, `gpuarray` and the names of three modules at their first use."""
+        module = None
         if name == "transfer":
-            return _hooks.loaded("PyGPU.transfer")
-        if name in _deferred and _targets.has_arrays:
-            return getattr(_hooks.loaded(_deferred[name]), name)
-        if not _targets.has_arrays:
+            import PyGPU.transfer
+        elif not _targets.has_arrays:
             return _core.__getattr__(name)  # raises, for private names of the core as well
-        if name in gpuarray.__all__:
-            return getattr(gpuarray, name)
+        elif name == "gpuarray":
+            import PyGPU.gpuarray  # noqa: F401
+        elif name in _of_library:
+            from PyGPU import library as module
+        elif name in _of_diagnostics:
+            from PyGPU import diagnostics as module
+        elif name[0] != "_" and ("gpuarray" in globals() or not _is_module(name)):
+            from PyGPU import gpuarray as module
+        if name in globals():
+            return globals()[name]
+        if module and name in vars(module):
+            return getattr(module, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__():
-        """Return all names, with those that are loaded at their first use."""
-        later = [*_deferred, *gpuarray.__all__] if _targets.has_arrays else []
-        return sorted({*globals(), "transfer", *later})
+        """Return all names, with those that are imported at their first use."""
+        if not _targets.has_arrays:
+            return sorted({*globals(), "transfer"})
+        import PyGPU.gpuarray
+
+        later = (*_of_library, *_of_diagnostics, *PyGPU.gpuarray.__all__, "transfer")
+        return sorted({*globals(), *later})
 
 
-# Hooks whose modules are imported when C++ first calls them.
-_hooks.defer("types", "PyGPU._kernels.promotion", "promoted")
-_hooks.defer("require_c_type", "PyGPU._kernels.types", "dtype_to_ctype")
-for _kind in ("elementwise", "gather", "check", "mask", "compaction", "join"):
-    _hooks.defer(f"{_kind}_module", "PyGPU._kernels.specializations", f"{_kind}_module")
-_hooks.defer("reduction_module", "PyGPU._kernels.reduction_specializations", "reduction_module")
-_hooks.defer("references_of", "PyGPU._driver.module_references", "References")
-_hooks.defer("check_exponents", "PyGPU._arrays.index_copies", "check_exponents")
-_hooks.defer("get_item", "PyGPU._arrays.indexing", "get_item")
-_hooks.defer("set_item", "PyGPU._arrays.indexing", "set_item")
+def _hooks_of_types() -> dict[str, _typing.Any]:
+    from PyGPU._kernels import promotion, types
+
+    return {"types": promotion.promoted, "require_c_type": types.dtype_to_ctype}
+
+
+def _hooks_of_kernels() -> dict[str, _typing.Any]:
+    from PyGPU._kernels import reduction_specializations, specializations
+
+    return {
+        "elementwise_module": specializations.elementwise_module,
+        "gather_module": specializations.gather_module,
+        "check_module": specializations.check_module,
+        "mask_module": specializations.mask_module,
+        "compaction_module": specializations.compaction_module,
+        "join_module": specializations.join_module,
+        "reduction_module": reduction_specializations.reduction_module,
+    }
+
+
+def _hooks_of_references() -> dict[str, _typing.Any]:
+    from PyGPU._driver import module_references
+
+    return {"references_of": module_references.References}
+
+
+def _hooks_of_items() -> dict[str, _typing.Any]:
+    from PyGPU._arrays import index_copies, indexing
+
+    return {
+        "check_exponents": index_copies.check_exponents,
+        "get_item": indexing.get_item,
+        "set_item": indexing.set_item,
+    }
+
+
+if _targets.has_arrays:
+    import PyGPU._arrays as _arrays
+
+    _arrays.defer_members()
+    _hooks.defer(_hooks_of_types, "types", "require_c_type")
+    _hooks.defer(
+        _hooks_of_kernels,
+        *("elementwise_module", "gather_module", "check_module", "mask_module"),
+        *("compaction_module", "join_module", "reduction_module"),
+    )
+    _hooks.defer(_hooks_of_references, "references_of")
+    _hooks.defer(_hooks_of_items, "check_exponents", "get_item", "set_item")
 
 if _targets.fallback:
     _warn(_targets.fallback, HostFallbackWarning)

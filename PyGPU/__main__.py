@@ -19,12 +19,13 @@ from typing import Any, NamedTuple
 import PyGPU
 from PyGPU._as_pycuda.run import debug, run
 from PyGPU._compile import cache_command, compile_command
-from PyGPU._runtime import PACKAGE, commands, configuration, hooks
+from PyGPU._runtime import PACKAGE, commands, configuration
 
 
 def flags(parser: argparse.ArgumentParser, given: argparse.Namespace) -> str:
     """Return the compiler options that the command line names, as words of a shell."""
-    toolchains = hooks.loaded("PyGPU._library.toolchains")
+    from PyGPU._library import toolchains
+
     arch = given.arch.split(",") if given.arch else "native"
     try:
         return shlex.join(toolchains.flags(toolchains.of(given.target), given.flags, arch))
@@ -109,13 +110,37 @@ def _show(parser: argparse.ArgumentParser, arguments: list[str]) -> None:
 
 def build(arguments: list[str]) -> int:
     """Build a shared library."""
-    command = hooks.loaded("PyGPU._library.build_command")
-    return int(command.main(arguments, PyGPU.build))
+    from PyGPU._library import build_command
+
+    return int(build_command.main(arguments, PyGPU.build))
 
 
-def by_module(module: str) -> Callable[[list[str]], Any]:
-    """Return the command `main` of a module that only this command needs."""
-    return lambda arguments: hooks.loaded(module).main(arguments)
+def doctor(arguments: list[str]) -> int:
+    """Find what is wrong on this machine."""
+    from PyGPU._doctor import command
+
+    return command.main(arguments)
+
+
+def bench(arguments: list[str]) -> int:
+    """Measure this machine."""
+    from PyGPU._bench import command
+
+    return command.main(arguments)
+
+
+def report(arguments: list[str]) -> int:
+    """Write a report of this machine."""
+    from PyGPU._report import command
+
+    return command.main(arguments)
+
+
+def cxx(arguments: list[str]) -> int:
+    """Run a C++ compiler for the target host."""
+    from PyGPU._library import cxx_command
+
+    return cxx_command.main(arguments)
 
 
 class Command(NamedTuple):
@@ -131,7 +156,7 @@ COMMANDS = {
     "doctor": Command(
         "find what is wrong on this machine, with remedies",
         "--json",
-        by_module("PyGPU._doctor.command"),
+        doctor,
     ),
     "run": Command(
         "run a PyCUDA program unchanged; run -m module runs a module",
@@ -139,13 +164,11 @@ COMMANDS = {
         run,
     ),
     "debug": Command("run it with kernels for a debugger", "script.py arguments...", debug),
-    "bench": Command(
-        "measure this machine, beside CuPy and torch", "--peers", by_module("PyGPU._bench.command")
-    ),
+    "bench": Command("measure this machine, beside CuPy and torch", "--peers", bench),
     "report": Command(
         "try every part, and write a report to send",
         "-o report.txt",
-        by_module("PyGPU._report.command"),
+        report,
     ),
     "cache": Command("show or clear the cache of compiled kernels", "--clear", cache_command.main),
     "compile": Command(
@@ -159,7 +182,7 @@ COMMANDS = {
     "cxx": Command(
         "run a C++ compiler on CUDA sources for the target host",
         "g++ -c mine.cu -o mine.o",
-        by_module("PyGPU._library.cxx_command"),
+        cxx,
     ),
 }
 

@@ -12,6 +12,13 @@ from typing_extensions import disjoint_base
 
 from PyGPU._calls import *  # noqa: F403
 from PyGPU._constants import *  # noqa: F403
+from PyGPU._gpuarray import GPUArray as GPUArray
+from PyGPU._gpuarray import empty as empty
+from PyGPU._gpuarray import empty_like as empty_like
+from PyGPU._gpuarray import to_gpu as to_gpu
+from PyGPU._gpuarray import to_gpu_async as to_gpu_async
+from PyGPU._gpuarray import zeros as zeros
+from PyGPU._gpuarray import zeros_like as zeros_like
 from PyGPU._launchers import _ElementwiseLauncher as _ElementwiseLauncher
 from PyGPU._launchers import _library_exports as _library_exports
 from PyGPU._launchers import _library_function as _library_function
@@ -43,13 +50,6 @@ from PyGPU._types import (
     Shape,
     StreamLike,
 )
-from PyGPU.gpuarray import GPUArray as GPUArray
-from PyGPU.gpuarray import empty as empty
-from PyGPU.gpuarray import empty_like as empty_like
-from PyGPU.gpuarray import to_gpu as to_gpu
-from PyGPU.gpuarray import to_gpu_async as to_gpu_async
-from PyGPU.gpuarray import zeros as zeros
-from PyGPU.gpuarray import zeros_like as zeros_like
 from PyGPU.transfer import Settings
 
 __version__: str

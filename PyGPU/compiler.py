@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import PyGPU._compile as _compile
+from PyGPU._compile.compilers import default_flags
+from PyGPU._compile.compilers import options as _options
+from PyGPU._compile.source import headers, includes
 from PyGPU._driver.dynamic_module import DynamicModule, DynamicSourceModule
 from PyGPU._driver.images import module_from_buffer, module_from_file
 from PyGPU._driver.source_module import CudaModule, SourceModule, compiled, request_of
@@ -35,8 +37,8 @@ __all__ = [
 ]
 
 #: Options of a compilation without options of its own; programs may replace the list.
-DEFAULT_NVCC_FLAGS = _compile.default_flags.defaults()
-_compile.default_flags.set_defaults(lambda: DEFAULT_NVCC_FLAGS)
+DEFAULT_NVCC_FLAGS = default_flags.defaults()
+default_flags.set_defaults(lambda: DEFAULT_NVCC_FLAGS)
 
 
 def compile(
@@ -101,15 +103,17 @@ def compile(
     >>> module_from_buffer(image).get_function("nothing")
     <Function nothing() on device 0>
     """
+    from PyGPU._compile.compilers import build
+
     if target not in ("cubin", "ptx", "fatbin"):
         raise AssertionError(f"target={target!r}: expected 'cubin', 'ptx' or 'fatbin'")
     want = "ptx" if target == "ptx" else "cubin"
     request = request_of(
         source, options, arch, no_extern_c, include_dirs, cache_dir, name_expressions, want
     )
-    parsed = _compile.options.parse(request.options)
+    parsed = _options.parse(request.options)
     named = request.arch or parsed.arch
-    backend = _compile.build.backend_for(named)
+    backend = build.backend_for(named)
     relocatable = parsed.relocatable and not backend.why_not_linked
     request = request._replace(relocatable=relocatable)
     return compiled(request, keep, backend, needs_device=not named).image
@@ -183,8 +187,8 @@ def preprocess_source(source: str, options: Sequence[str], nvcc: str) -> str:
     >>> preprocess_source("__global__ void nothing() {}", [], "nvcc")
     '__global__ void nothing() {}'
     """
-    understood = _compile.options.parse(options)
-    found = _compile.includes.scan(source, understood.include_dirs, understood.pre_includes)
+    understood = _options.parse(options)
+    found = includes.scan(source, understood.include_dirs, understood.pre_includes)
     parts = [data.decode("utf-8", "replace") for _, data in sorted(found.files.items())]
     return "\n".join([source, *parts])
 
@@ -213,9 +217,11 @@ def get_nvcc_version(nvcc: str = "nvcc") -> str:
     >>> len(get_nvcc_version().split()) >= 2
     True
     """
-    return _compile.build.own.version()
+    from PyGPU._compile.compilers import build
+
+    return build.own.version()
 
 
 def _find_pycuda_include_path() -> str:
     """Return the folder of pycuda-complex.hpp; programs of PyCUDA call this function."""
-    return _compile.headers.folder("device")
+    return headers.folder("device")

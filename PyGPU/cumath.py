@@ -5,16 +5,9 @@ dtypes are NumPy's: floating-point dtypes stay, integers become floating-point n
 computed in float32, every other dtype in its own precision.
 """
 
-from PyGPU._runtime import hooks
+import typing as _typing
 
-#: Names that are loaded at first use, and their module.
-DEFERRED = hooks.by_name(
-    {
-        "PyGPU._arrays.mathematics": "fabs ceil floor rint trunc sign exp exp2 expm1 log log2 "
-        "log10 log1p sqrt cbrt square reciprocal sin cos tan sinh cosh tanh asin acos atan "
-        "asinh acosh atanh arcsin arccos arctan arcsinh arccosh arctanh deg2rad rad2deg isnan "
-        "isinf isfinite signbit arctan2 copysign fmod frexp hypot ldexp modf"
-    }
-)
-__getattr__, __dir__ = hooks.late_names(globals(), DEFERRED)
-__all__ = [*DEFERRED]
+from PyGPU._arrays.mathematics import *  # noqa: F403
+
+if not _typing.TYPE_CHECKING:
+    __all__ = sorted(name for name in globals() if name[0] != "_")

@@ -14,6 +14,8 @@ from PyGPU._library.library import Library
 from PyGPU._runtime import as_list as _as_list
 from PyGPU._runtime import core as _core
 
+__all__ = ["Library", "LibraryFunction", "build", "load"]
+
 LibraryFunction = _core.LibraryFunction
 
 if TYPE_CHECKING:
@@ -140,7 +142,7 @@ def load(
     5.0
     """
     is_one = isinstance(source, (str, os.PathLike))
-    sources = [source] if is_one else _as_list("source", source)  # type: ignore[list-item, arg-type]
+    sources = [source] if is_one else _as_list("source", source)
     declared = _declarations(declarations)
     if len(sources) == 1 and re.search(r"\.so(?:\.\d+)*$", os.fspath(sources[0])):
         name = os.fspath(sources[0])

@@ -1,17 +1,15 @@
 """Reductions by expression: the names of ``pycuda.reduction``."""
 
-from PyGPU._runtime import context_dependent_memoize, hooks
+import typing as _typing
 
-#: Names that are loaded at first use, and their modules.
-DEFERRED = hooks.by_name(
-    {
-        "PyGPU._kernels.reduction_getters": "get_all_kernel get_any_kernel get_dot_kernel "
-        "get_minmax_kernel get_minmax_neutral get_subset_dot_kernel get_subset_minmax_kernel "
-        "get_subset_sum_kernel get_sum_kernel",
-        "PyGPU._kernels.reduction_kernel": "ReductionKernel",
-        "PyGPU._kernels.stages": "get_reduction_kernel_and_types get_reduction_module",
-        "PyGPU._kernels.types": "ScalarArg VectorArg dtype_to_ctype",
-    }
-)
-__getattr__, __dir__ = hooks.late_names(globals(), DEFERRED)
-__all__ = ["context_dependent_memoize", *DEFERRED]
+from PyGPU._kernels.reduction_getters import *  # noqa: F403
+from PyGPU._kernels.reduction_kernel import ReductionKernel as ReductionKernel
+from PyGPU._kernels.stages import get_reduction_kernel_and_types as get_reduction_kernel_and_types
+from PyGPU._kernels.stages import get_reduction_module as get_reduction_module
+from PyGPU._kernels.types import ScalarArg as ScalarArg
+from PyGPU._kernels.types import VectorArg as VectorArg
+from PyGPU._kernels.types import dtype_to_ctype as dtype_to_ctype
+from PyGPU._runtime import context_dependent_memoize as context_dependent_memoize
+
+if not _typing.TYPE_CHECKING:
+    __all__ = sorted(name for name in globals() if name[0] != "_")

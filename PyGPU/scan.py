@@ -1,8 +1,5 @@
 """Scans: prefix sums of any associative operation. The names of ``pycuda.scan``."""
 
-from PyGPU._runtime import hooks
+from PyGPU._kernels.scan_kernel import ExclusiveScanKernel, InclusiveScanKernel
 
-#: Names that are loaded at first use, and their module.
-DEFERRED = hooks.by_name({"PyGPU._kernels.scan_kernel": "ExclusiveScanKernel InclusiveScanKernel"})
-__getattr__, __dir__ = hooks.late_names(globals(), DEFERRED)
-__all__ = [*DEFERRED]
+__all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]

@@ -10,7 +10,25 @@ from PyGPU._driver.bitlog import bitlog2
 from PyGPU._driver.context import Context
 from PyGPU._driver.default_context import chosen_device, make_default_context
 from PyGPU._driver.device import Device, init
-from PyGPU._runtime import hooks, warn
+from PyGPU._driver.occupancy import DeviceData, OccupancyRecord
+from PyGPU._driver.page_locked_pool import (
+    PageLockedAllocator,
+    PageLockedMemoryPool,
+    PooledHostAllocation,
+)
+from PyGPU._driver.pools import DebugMemoryPool, DeviceMemoryPool, PooledDeviceAllocation
+from PyGPU._kernels.types import (
+    Argument,
+    ScalarArg,
+    VectorArg,
+    base_dtype_to_ctype,
+    dtype_to_ctype,
+    get_arg_type,
+    get_or_register_dtype,
+    parse_c_arg,
+    register_dtype,
+)
+from PyGPU._runtime import warn
 from PyGPU._runtime.memoize import (
     clear_context_caches,
     context_dependent_memoize,
@@ -20,29 +38,32 @@ from PyGPU._runtime.memoize import (
 if TYPE_CHECKING:
     from PyGPU._types import P, R
 
-#: Names that are loaded at first use, and their modules.
-DEFERRED = hooks.by_name(
-    {
-        "PyGPU._driver.occupancy": "DeviceData OccupancyRecord",
-        "PyGPU._driver.page_locked_pool": "PageLockedAllocator PageLockedMemoryPool "
-        "PooledHostAllocation",
-        "PyGPU._driver.pools": "DebugMemoryPool DeviceMemoryPool PooledDeviceAllocation",
-        "PyGPU._kernels.types": "Argument ScalarArg VectorArg base_dtype_to_ctype "
-        "dtype_to_ctype get_arg_type get_or_register_dtype parse_c_arg register_dtype",
-    }
-)
-__getattr__, __dir__ = hooks.late_names(globals(), DEFERRED)
-
 __all__ = [
+    "Argument",
+    "DebugMemoryPool",
+    "DeviceData",
+    "DeviceMemoryPool",
+    "OccupancyRecord",
+    "PageLockedAllocator",
+    "PageLockedMemoryPool",
+    "PooledDeviceAllocation",
+    "PooledHostAllocation",
+    "ScalarArg",
+    "VectorArg",
+    "base_dtype_to_ctype",
     "bitlog2",
     "clear_context_caches",
     "context_dependent_memoize",
     "context_dependent_memoized_functions",
+    "dtype_to_ctype",
+    "get_arg_type",
     "get_default_device",
+    "get_or_register_dtype",
     "init_cuda_context_fixture",
     "make_default_context",
     "mark_cuda_test",
-    *DEFERRED,
+    "parse_c_arg",
+    "register_dtype",
 ]
 
 

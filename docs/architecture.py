@@ -15,19 +15,6 @@ PICTURE = ROOT / "docs" / "architecture.svg"
 BY_NAME = {
     "_runtime": {"src/python"},
     "_as_pycuda": {"driver", "gpuarray"},
-    "_bench": {"cumath", "curandom", "driver", "elementwise", "gpuarray", "scan"},
-    "_doctor": {"compiler", "driver"},
-    "_report": {
-        "compiler",
-        "cumath",
-        "curandom",
-        "driver",
-        "elementwise",
-        "gpuarray",
-        "reduction",
-        "scan",
-        "tools",
-    },
 }
 COLOURS = {"module": "#dbeafe", "package": "#dcfce7", "C++": "#fef3c7"}
 WIDTH, HEIGHT, GAP, ROW = 104, 30, 14, 78
@@ -41,16 +28,13 @@ def python_parts():
         part = path.relative_to(ROOT / "PyGPU").with_suffix("").parts[0]
         if part in ("__init__", "__main__") or "shim" in path.parts:
             continue
-        below, text = found.setdefault(part, set()), path.read_text()
-        by_name = re.search(r"import_module|hooks\.(defer|by_name)", text)
-        for node in ast.walk(ast.parse(text)):
+        below = found.setdefault(part, set())
+        for node in ast.walk(ast.parse(path.read_text())):
             names = []
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom) and node.module:
                 names = [f"{node.module}.{alias.name}" for alias in node.names]
-            elif by_name and isinstance(node, ast.Constant):
-                names = re.findall(r"^PyGPU(?:\.\w+)+$", str(node.value))
             below.update(name.split(".")[1] for name in names if name.startswith("PyGPU."))
     return {
         part: (below & found.keys()) - {part} | BY_NAME.get(part, set())

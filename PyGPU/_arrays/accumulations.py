@@ -15,11 +15,11 @@ import numpy as np
 
 from PyGPU._arrays.functions import apply, into, where
 from PyGPU._arrays.joining import in_c_order, plain
-from PyGPU._driver import Program
 from PyGPU._kernels import accumulated, axis_scan, reduced_dtype
-from PyGPU._runtime import capabilities, core, hooks, on_device_of_first, require_array, state
+from PyGPU._runtime import capabilities, core, on_device_of_first, require_array, state
 
 if TYPE_CHECKING:
+    from PyGPU._driver import Program
     from PyGPU._types import Block, DType, DTypeLike, Grid, Int, Launch
 
 _IDENTITY = {"+": "0", "*": "1"}
@@ -27,13 +27,16 @@ _IDENTITY = {"+": "0", "*": "1"}
 
 @functools.lru_cache(maxsize=256)
 def _scan(dtype: DType, operation: str) -> Any:
-    scan_kernel = hooks.loaded("PyGPU._kernels.scan_kernel")  # imported at its first use
+    from PyGPU._kernels import scan_kernel
+
     return scan_kernel.InclusiveScanKernel(dtype, f"a {operation} b")
 
 
 @functools.lru_cache(maxsize=256)
 def _lines(x: DType, to: DType, operation: str, skips_nan: bool) -> Program:
     """Return the program of the kernels that accumulate along an axis."""
+    from PyGPU._driver import Program
+
     text = axis_scan.source(x, to, operation, _IDENTITY[operation], skips_nan)
     return Program(text, rows="PPqqIPP", columns="PPqqqqIPP", carries="PqI")
 

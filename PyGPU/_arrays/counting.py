@@ -10,11 +10,11 @@ import numpy as np
 from PyGPU._arrays import reductions, statistics
 from PyGPU._arrays.functions import apply, kind_of
 from PyGPU._arrays.joining import in_c_order, plain
-from PyGPU._driver import Program
 from PyGPU._kernels import counting
 from PyGPU._runtime import capabilities, core, on_device_of_first, require_array, state
 
 if TYPE_CHECKING:
+    from PyGPU._driver import Program
     from PyGPU._types import DType, Int
 
 _INT64 = np.dtype(np.int64)
@@ -22,11 +22,15 @@ _INT64 = np.dtype(np.int64)
 
 @functools.lru_cache(maxsize=256)
 def _search(a: DType, v: DType, common: DType, is_right: bool) -> Program:
+    from PyGPU._driver import Program
+
     return Program(counting.search_source(a, v, common, is_right), search="PqPqP")
 
 
 @functools.lru_cache(maxsize=256)
 def _counts(x: DType, has_weights: bool) -> Program:
+    from PyGPU._driver import Program
+
     text = counting.count_source(x, has_weights)
     return Program(text, count="PPqqP", bin="PPqqPPd")
 

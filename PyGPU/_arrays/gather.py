@@ -21,6 +21,8 @@ from PyGPU._runtime import core, integer, on_device_of_first, require_array
 if TYPE_CHECKING:
     from PyGPU._types import Array, ArrayLike, Indices, Int, Mode, Positions, Shape, StreamLike
 
+__all__ = ["multi_put", "multi_take", "multi_take_put", "put", "take"]
+
 
 def _index_array(name: str, value: Indices) -> Array:
     array = value if isinstance(value, core.GPUArray) else np.asarray(value)

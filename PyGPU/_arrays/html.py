@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,12 @@ from PyGPU._runtime import core, errors
 
 _EDGE = 3  # rows and columns at each end; the rest is an ellipsis
 _LIMIT = 64 << 20  # bytes of the largest array whose values are read
+
+
+def _escape(text: str) -> str:
+    from html import escape  # imports tables of entities
+
+    return escape(text)
 
 
 def bytes_text(nbytes: int) -> str:
@@ -57,7 +62,7 @@ def _table(array: core.GPUArray) -> str:
             lines.append(f"<tr>{gap * (sum(map(len, columns)) + len(columns) - 1)}</tr>")
         for i in rows:
             parts = [
-                "".join(f"<td>{html.escape(_format(x))}</td>" for x in part)
+                "".join(f"<td>{_escape(_format(x))}</td>" for x in part)
                 for part in _read_row(array[i], columns)
             ]
             lines.append(f"<tr>{gap.join(parts)}</tr>")
@@ -84,7 +89,7 @@ def _values(array: core.GPUArray) -> str:
         plane, index = _plane(array)
         return index + _table(plane)
     except errors.Error as error:
-        return html.escape(f"values cannot be read: {error}")
+        return _escape(f"values cannot be read: {error}")
 
 
 def _repr_html_(self: core.GPUArray) -> str:
@@ -98,10 +103,10 @@ def _repr_html_(self: core.GPUArray) -> str:
     str
         HTML text.
     """
-    shape = html.escape(str(tuple(self.shape)))
-    properties = f"shape {shape}, {html.escape(str(self.dtype))}, {bytes_text(self.nbytes)}"
+    shape = _escape(str(tuple(self.shape)))
+    properties = f"shape {shape}, {_escape(str(self.dtype))}, {bytes_text(self.nbytes)}"
     device = "" if self.device is None else f", device {self.device}"
-    name = html.escape(type(self).__name__)
+    name = _escape(type(self).__name__)
     return f"<div><b>{name}</b> {properties}{device}<br>{_values(self)}</div>"
 
 

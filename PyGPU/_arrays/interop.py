@@ -12,6 +12,8 @@ from PyGPU._runtime import capabilities, core, errors, order_after, require_arra
 if TYPE_CHECKING:
     from PyGPU._types import DType, HasCudaArrayInterface, HasDLPack, Int, StreamLike
 
+__all__ = ["asarray", "from_dlpack", "require_contiguous"]
+
 # Descriptions of DLPack's device types, which also distinguish kinds of memory.
 _DEVICE_TYPES = {
     1: "the CPU",

@@ -11,6 +11,8 @@ from PyGPU._runtime import as_list, core, on_device_of_first, require_array
 if TYPE_CHECKING:
     from PyGPU._types import AllocatorLike, Int, Shape, StreamLike
 
+__all__ = ["concatenate", "reshape", "stack", "transpose"]
+
 
 def plain(name: str, a: object) -> core.GPUArray:
     """Return a GPUArray itself, and a view of class GPUArray for an object of a subclass.

@@ -9,7 +9,6 @@ import numpy as np
 
 from PyGPU._arrays import tracing
 from PyGPU._arrays.functions import apply, run
-from PyGPU._driver import Event
 from PyGPU._kernels import result_dtypes
 from PyGPU._runtime import core, require_array
 
@@ -120,6 +119,8 @@ def mul_add(
     >>> a.mul_add(10, a, 1)
     array([11., 22.])
     """
+    from PyGPU._driver import Event
+
     require_array("other", other)
     events = (Event(), Event()) if add_timer else None
     if events:

@@ -51,11 +51,12 @@ FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     **statistics.FUNCTIONS,
 }
 
+_Array: Any = GPUArray
 # Operators of GPUArray that compute the same as a ufunc, with less overhead.
 _OPERATORS: dict[np.ufunc, Callable[..., Any]] = {
-    **{np.add: GPUArray.__add__, np.subtract: GPUArray.__sub__, np.multiply: GPUArray.__mul__},
-    **{np.divide: GPUArray.__truediv__, np.power: GPUArray.__pow__},
-    **{np.negative: GPUArray.__neg__, np.absolute: GPUArray.__abs__},
+    **{np.add: _Array.__add__, np.subtract: _Array.__sub__, np.multiply: _Array.__mul__},
+    **{np.divide: _Array.__truediv__, np.power: _Array.__pow__},
+    **{np.negative: _Array.__neg__, np.absolute: _Array.__abs__},
 }
 _WEAK = (int, float)  # types that need no further check to be a number
 _OPERANDS = GPUArray, int, float, np.generic

@@ -12,7 +12,7 @@ import numpy as np
 from PyGPU._arrays.functions import checked_out, run
 from PyGPU._arrays.traces import Argument, Literal, Result, Trace
 from PyGPU._kernels import fused
-from PyGPU._runtime import core, digests, errors
+from PyGPU._runtime import core, errors
 
 if TYPE_CHECKING:
     from PyGPU._types import StreamLike
@@ -74,6 +74,8 @@ def _operation(
     trace: Trace, arguments: Sequence[Argument], inside: Iterable[int], results: Sequence[Result]
 ) -> int:
     """Return the number of the operation whose kernel text consists of these steps."""
+    from PyGPU._runtime import digests
+
     places: dict[Any, int] = {one: k for k, one in enumerate(arguments)}
     texts: dict[Any, fused.Value] = {
         one: fused.Value(name, one.dtype)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
         StreamLike,
     )
 
+__all__ = ["arange", "full", "full_like", "ones", "ones_like"]
+
 _REAL, _COMPLEX = np.dtype(np.float64), np.dtype(np.complex128)
 _map = core._map
 

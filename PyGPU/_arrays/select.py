@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from PyGPU._arrays.ranges import arange
-from PyGPU._driver import Program
 from PyGPU._kernels import compaction, scan_kernel
 from PyGPU._runtime import capabilities, context_dependent_memoize, core, state
 
@@ -26,6 +25,8 @@ class _Kernels:
     """The compaction kernels of one device, for indices of `dtype`."""
 
     def __init__(self, by_warps: bool, warp: int, dtype: DTypeLike) -> None:
+        from PyGPU._driver import Program
+
         self._threads = compaction.THREADS if by_warps else 16
         self._chunks = self._threads // warp if by_warps else self._threads  # chunks per block
         text = (

@@ -15,27 +15,28 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import shutil
-import tempfile
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from PyGPU._driver import Device, Event, enums, memory
 from PyGPU._runtime import core, errors, hooks, require_array
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from PyGPU._driver import Device, Event
+    from PyGPU._driver.memory import DeviceAllocation
     from PyGPU._types import Order, StreamLike
+
+__all__ = ["share", "shareable"]
 
 # The runtime exports blocks of 2 MiB. Another array in such a block would be shared as well.
 _BLOCK = 2 << 20
 
 
-def shareable(nbytes: int) -> memory.DeviceAllocation:
+def shareable(nbytes: int) -> DeviceAllocation:
     """Allocate memory that :func:`share` shares without a copy, for ``allocator=``.
 
     Parameters
@@ -55,6 +56,8 @@ def shareable(nbytes: int) -> memory.DeviceAllocation:
     >>> gpuarray.share(a).array is a
     True
     """
+    from PyGPU._driver import memory
+
     return memory.mem_alloc(-(-nbytes // _BLOCK) * _BLOCK)
 
 
@@ -62,6 +65,8 @@ class _Folder:
     """The folder of this process's shared arrays, and a lock held while the process runs."""
 
     def __init__(self) -> None:
+        import tempfile
+
         self.path = Path(tempfile.mkdtemp(prefix="PyGPU-share-"))
         self.process = os.getpid()
         self._count = 0
@@ -79,6 +84,8 @@ class _Folder:
 def _remove(path: str, process: int, lock: int) -> None:
     os.close(lock)
     if os.getpid() == process:
+        import shutil
+
         shutil.rmtree(path, ignore_errors=True)
 
 
@@ -122,6 +129,8 @@ class _Owned:
     def __init__(
         self, array: core.GPUArray, device: Device, start: int, stream: StreamLike
     ) -> None:
+        from PyGPU._driver import Event, enums, memory
+
         flags = enums.event_flags
         self.array, self.process = array, os.getpid()
         self.event = Event(flags.INTERPROCESS | flags.DISABLE_TIMING).record(stream)
@@ -210,6 +219,8 @@ class _Opened:
         raise TypeError("share: only the process that owns the array can pickle it")
 
     def _open(self) -> Event:
+        from PyGPU._driver import Device, Event, memory
+
         handle = self.handle
         buses = [Device(ordinal).pci_bus_id() for ordinal in range(Device.count())]
         if handle.bus_id not in buses:
@@ -376,6 +387,8 @@ def _loaded(handle: _Handle) -> SharedArray:
 
 def _start_of(a: core.GPUArray) -> int | None:
     """Return the start of the array's allocation if the runtime can share it."""
+    from PyGPU._driver import memory
+
     try:
         start, _ = memory.mem_get_address_range(a.ptr)
         memory.mem_get_ipc_handle(start)
@@ -421,6 +434,8 @@ def share(a: core.GPUArray, stream: StreamLike = None) -> SharedArray:
 
     The other process loads the pickle, and uses ``shared.array``.
     """
+    from PyGPU._driver import Device
+
     a = require_array("a", a)
     if not a.size:
         raise ValueError(f"share: a of shape {a.shape}: expected an array with elements")

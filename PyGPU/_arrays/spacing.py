@@ -17,6 +17,8 @@ from PyGPU._runtime import core, extent
 if TYPE_CHECKING:
     from PyGPU._types import AllocatorLike, DType, DTypeLike, Int
 
+__all__ = ["geomspace", "linspace", "logspace"]
+
 _REAL, _COMPLEX = np.dtype(np.float64), np.dtype(np.complex128)
 
 

@@ -14,6 +14,8 @@ from PyGPU._runtime import core, require_array
 if TYPE_CHECKING:
     from PyGPU._types import HostArray
 
+__all__ = ["staged"]
+
 
 class _Layout:
     """The addresses of an array's elements for NumPy, which does not read them."""

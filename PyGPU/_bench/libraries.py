@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import importlib
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU._runtime import core, errors, hooks
+from PyGPU._runtime import core, errors
 
 if TYPE_CHECKING:
     from PyGPU._types import DType, HostArray
@@ -83,10 +84,7 @@ def _fetched(array: Any) -> HostArray:
 
 def ours() -> Library:
     """Return the adapter of PyGPU."""
-    names = ("gpuarray", "cumath", "curandom", "elementwise", "scan", "tools")
-    modules = [hooks.loaded(f"PyGPU.{name}") for name in names]
-    gpuarray, _, curandom, elementwise, scan, tools = modules
-    driver = hooks.loaded("PyGPU.driver")
+    from PyGPU import cumath, curandom, driver, elementwise, gpuarray, scan, tools
 
     @functools.lru_cache
     def axpy(dtype: DType) -> Any:
@@ -99,7 +97,7 @@ def ours() -> Library:
     return Library(
         "PyGPU",
         core.__version__,
-        [gpuarray, *modules[1:3], np],
+        [gpuarray, cumath, curandom, np],
         adopt=lambda array: array,
         fetch=_fetched,
         release=gc.collect,
@@ -118,7 +116,7 @@ def ours() -> Library:
 
 
 def _cupy() -> Library:
-    cupy = hooks.loaded("cupy")
+    cupy = importlib.import_module("cupy")
     if not cupy.cuda.is_available():
         raise ImportError("no device is available")
     pool = cupy.get_default_memory_pool()
@@ -140,7 +138,7 @@ def _cupy() -> Library:
 
 
 def _torch() -> Library:
-    torch = hooks.loaded("torch")
+    torch = importlib.import_module("torch")
     if not torch.cuda.is_available():
         raise ImportError("no device is available")
     return Library(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._bench.libraries import Library
-from PyGPU._runtime import core, hooks
+from PyGPU._runtime import core
 
 if TYPE_CHECKING:
     from PyGPU._types import HostArray
@@ -104,7 +104,9 @@ class Operands:
         if name == "r":
             return _shuffled(n // 256)
         if name == "pinned":
-            made: HostArray = hooks.loaded("PyGPU.driver").pagelocked_empty(n, self.dtype)
+            from PyGPU import driver
+
+            made = driver.pagelocked_empty(n, self.dtype)
             made[...] = self.host("h")
             return made
         return np.ones(n, self.dtype)  # an array that expressions write

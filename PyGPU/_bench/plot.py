@@ -5,11 +5,11 @@ The raw limit is used for runs without peers. matplotlib is imported only if a c
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import Any
 
 from PyGPU._bench.comparison import BEHIND
-from PyGPU._runtime import hooks
 
 _EXTRA = "--plot needs matplotlib: pip install 'PyGPU[plot]'"
 _TITLES = {"big": "big arrays", "small": "small arrays", "transfer": "transfers"}
@@ -24,8 +24,8 @@ def require(file: Path) -> None:
         If matplotlib is not installed, or if it cannot write files with this suffix.
     """
     try:
-        backend = hooks.loaded("matplotlib.backends.backend_agg")
-        figure = hooks.loaded("matplotlib.figure").Figure()
+        backend = importlib.import_module("matplotlib.backends.backend_agg")
+        figure = importlib.import_module("matplotlib.figure").Figure()
     except ImportError as error:
         raise ValueError(f"{_EXTRA} ({error})") from None
     formats = backend.FigureCanvasAgg(figure).get_supported_filetypes()
@@ -88,7 +88,7 @@ def draw(found: dict[str, Any], file: Path) -> None:
     ratio, base = ("of peer", "the fastest peer") if has_peers else ("of limit", "the raw limit")
     rows = _by_group([row for row in found["rows"] if row[ratio]])
     kinds = [kind for kind in _TITLES if any(row["kind"] == kind for row in rows)]
-    figure = hooks.loaded("matplotlib.figure").Figure()
+    figure = importlib.import_module("matplotlib.figure").Figure()
     panels = figure.subplots(1, max(len(kinds), 1), squeeze=False)[0]
     lines = 1
     for axes, kind in zip(panels, kinds):

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from PyGPU._compile import entries, eviction, files
+from PyGPU._compile.cache import entries, eviction, files
 from PyGPU._doctor.findings import Finding, ok, size, warn
 from PyGPU._runtime import settings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from PyGPU._compile import host_compiler, libraries, rtc
+from PyGPU._compile.compilers import host_compiler, libraries, rtc
 from PyGPU._doctor.findings import Finding, fault, of_error, ok, warn
 from PyGPU._doctor.vendors import OWN, VENDORS, Vendor
 from PyGPU._report import facts

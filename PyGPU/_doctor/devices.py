@@ -10,7 +10,7 @@ import numpy as np
 
 from PyGPU._doctor.findings import Finding, fault, of_error, ok, size, warn
 from PyGPU._doctor.vendors import OWN
-from PyGPU._runtime import core, errors, hooks, targets
+from PyGPU._runtime import core, errors, targets
 
 _NBYTES = 32 << 20  # of a transfer
 _SLOW = 2.0  # GB/s: PCI Express 3.0 with 4 lanes reaches 3
@@ -128,7 +128,8 @@ def kernel() -> Iterator[Finding]:
     if not targets.has_arrays:
         yield ok("kernels: this build has the low level alone (PYGPU_PARTS=runtime)")
         return
-    compiler, driver = hooks.loaded("PyGPU.compiler"), hooks.loaded("PyGPU.driver")
+    from PyGPU import compiler, driver
+
     for ordinal in range(count):
         before, start = np.arange(1024, dtype=np.int32), time.perf_counter()
         after = before.copy()

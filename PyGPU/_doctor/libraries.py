@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
-from PyGPU._compile import libraries
+from PyGPU._compile.compilers import libraries
 from PyGPU._doctor.findings import Finding, fault, of_error, ok, warn
 from PyGPU._doctor.vendors import VENDORS, Vendor
 from PyGPU._runtime import programs, toolkits

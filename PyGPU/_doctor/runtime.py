@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from PyGPU._compile import rtc
+from PyGPU._compile.compilers import rtc
 from PyGPU._doctor.findings import Finding, fault, ok, warn
 from PyGPU._doctor.vendors import OWN, Vendor
 from PyGPU._runtime import capabilities, core, errors, targets

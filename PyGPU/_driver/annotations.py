@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from PyGPU._compile import libraries
+from PyGPU._compile.compilers import libraries
 from PyGPU._runtime import CompilerMissing, capabilities, encoded
 
 if TYPE_CHECKING:

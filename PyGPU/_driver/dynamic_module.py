@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-import PyGPU._compile as _compile
+from PyGPU._compile.compilers import options as _options
 from PyGPU._driver.files import file_contents
 from PyGPU._driver.module import Module
 from PyGPU._driver.source_module import (
@@ -19,6 +19,8 @@ from PyGPU._driver.source_module import (
 from PyGPU._runtime import errors
 
 if TYPE_CHECKING:
+    from PyGPU._compile.compilers.backend import Request
+    from PyGPU._compile.compilers.link import Handler, Inputs
     from PyGPU._types import BytesLike, CacheDir, Int
 
 
@@ -78,25 +80,26 @@ class DynamicModule(CudaModule):
         code: str | None = None,
         cache_dir: CacheDir = None,
         include_dirs: Sequence[str] | None = None,
-        message_handler: _compile.link.Handler | None = None,
+        message_handler: Handler | None = None,
         log_verbose: bool = False,
         cuda_libdir: str | None = None,
     ) -> None:
+        from PyGPU._compile.compilers import build, link
+
+        self._backend = build.own
         self._settings = (arch, no_extern_c, include_dirs, cache_dir)
         self._keep = keep
         self._libdir = cuda_libdir
         # Texts to compile as one text, if the compiler's images cannot be linked.
-        self._joined: list[_compile.build.Request] = []
-        self._inputs: _compile.link.Inputs | None = None
-        if not _compile.build.own.why_not_linked:
-            self._inputs = _compile.link.Inputs(
-                _compile.build.own, message_handler, link_options, log_verbose
-            )
+        self._joined: list[Request] = []
+        self._inputs: Inputs | None = None
+        if not self._backend.why_not_linked:
+            self._inputs = link.Inputs(self._backend, message_handler, link_options, log_verbose)
         self.module = None  # type: ignore[assignment]
 
-    def _linked(self, call: str) -> _compile.link.Inputs:
+    def _linked(self, call: str) -> Inputs:
         if self._inputs is None:
-            raise NotImplementedError(f"{call}: {_compile.build.own.why_not_linked}")
+            raise NotImplementedError(f"{call}: {self._backend.why_not_linked}")
         return self._inputs
 
     def add_source(
@@ -125,15 +128,17 @@ class DynamicModule(CudaModule):
         """
         request = request_of(source, nvcc_options, *self._settings)
         if self._inputs is None:
-            if _compile.child_launches.has_launches(request.source):
+            from PyGPU._compile.source import child_launches
+
+            if child_launches.has_launches(request.source):
                 raise NotImplementedError(
-                    f"<<<...>>> in device code: {_compile.build.own.why_not_linked}"
+                    f"<<<...>>> in device code: {self._backend.why_not_linked}"
                 )
             self._joined.append(request)
             return self
         # The linker translates images for another architecture than the current device's.
-        other = request.arch or _compile.options.parse(request.options).arch
-        want = _compile.build.own.portable_image if other else "cubin"
+        other = request.arch or _options.parse(request.options).arch
+        want = self._backend.portable_image if other else "cubin"
         request = request._replace(relocatable=True, want=want)
         made = compiled(request, self._keep, needs_device=not other)
         self._inputs.add_entry(made, name)
@@ -212,7 +217,7 @@ class DynamicModule(CudaModule):
         if self._inputs is not None:
             self._inputs.add_library(libname, self._libdir)
         else:
-            _compile.build.own.device_library(libname, self._libdir)
+            self._backend.device_library(libname, self._libdir)
         return self
 
     def link(self) -> DynamicModule:
@@ -232,7 +237,9 @@ class DynamicModule(CudaModule):
         """
         if self._inputs is not None:
             cache_dir = cached_where(self._settings[3])
-            made = self._inputs.link(_compile.build.device_architecture(), cache_dir)
+            from PyGPU._compile.compilers import build
+
+            made = self._inputs.link(build.device_architecture(), cache_dir)
             self.module = Module(made.image, names=made.names, parameters=made.parameters)
             return self
         if not self._joined:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import PyGPU._compile as _compile
+from PyGPU._compile.compilers import device_names
 from PyGPU._driver.files import file_contents
 from PyGPU._driver.module import Module
 from PyGPU._runtime import core, errors
@@ -47,12 +47,15 @@ def module_from_buffer(
     >>> module.get_function("nothing")
     <Function nothing() on device 0>
     """
+    from PyGPU._compile.cache import image_files
+    from PyGPU._compile.compilers import host_compiler
+
     if isinstance(buffer, str):
         buffer = buffer.encode()
     jit = [(int(option), int(value)) for option, value in options]
     try:
-        found = _compile.image_files.unpacked(memoryview(buffer).tobytes())
-        _compile.host_compiler.warn_unchecked(found.image)
+        found = image_files.unpacked(memoryview(buffer).tobytes())
+        host_compiler.warn_unchecked(found.image)
         module = Module(found.image, None, found.names, found.parameters, jit)
     except errors.Error as error:
         if message_handler is not None:
@@ -104,11 +107,13 @@ def _image_file(filename: str | os.PathLike[str]) -> str | os.PathLike[str]:
     RuntimeError
         If the folder has images, but none for the current device.
     """
+    from PyGPU._compile.cache import image_files
+
     path = Path(os.fsdecode(filename))
-    if path.is_file() or not _compile.image_files.has_images(path):
+    if path.is_file() or not image_files.has_images(path):
         return filename  # without a file, the caller that opens it reports that
     try:
-        return _compile.image_files.choose(path, _compile.device_names.device_image())
+        return image_files.choose(path, device_names.device_image())
     except LookupError as error:
         status = core.cudaError_t(209, str(error))
         raise errors.exception_of("module_from_file", status) from None

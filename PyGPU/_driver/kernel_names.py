@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-import PyGPU._compile as _compile
+from PyGPU._compile.source import comments, kernel_types, name_expressions, signature
+from PyGPU._compile.source import variables as _variables
 from PyGPU._runtime import core, errors
 
 
@@ -34,7 +35,7 @@ def _named(mangled: Mapping[str, str], name: str) -> str | None:
 
     A name without scopes matches in all scopes, and one without template arguments all instances.
     """
-    short = _compile.name_expressions.unqualified
+    short = name_expressions.unqualified
     for form in (
         lambda one: one,
         lambda one: short(one) if "::" not in name else "",
@@ -51,22 +52,22 @@ def kernel_in(image: bytes, name: str) -> str | None:
     kernels = {}
     for key, one in _in_image(image).items():
         if one.endswith(")"):
-            head = one[: len(one) - len(_compile.kernel_types.in_brackets(one)) - 2]
+            head = one[: len(one) - len(kernel_types.in_brackets(one)) - 2]
             kernels[key] = head.removeprefix("void ")
-    return _named(kernels, re.sub(r"\s+", "", _compile.signature.bare_name(name)))
+    return _named(kernels, re.sub(r"\s+", "", signature.bare_name(name)))
 
 
 def variable_in(image: bytes, name: str) -> str | None:
     """Return the mangled name of the only variable in an image with a C++ name, or None."""
     variables = {key: one for key, one in _in_image(image).items() if not one.endswith(")")}
-    return _named(variables, re.sub(r"\s+", "", _compile.signature.bare_name(name)))
+    return _named(variables, re.sub(r"\s+", "", signature.bare_name(name)))
 
 
 def expression_of(name: str, known: Iterable[str]) -> str | None:
     """Return the known name expression that means a name; a name without scopes if it is unique."""
-    found = _compile.name_expressions.equal(name, known)
-    bare = _compile.signature.bare_name(name)
-    return found or (None if "::" in bare else _compile.name_expressions.only(bare, known))
+    found = name_expressions.equal(name, known)
+    bare = signature.bare_name(name)
+    return found or (None if "::" in bare else name_expressions.only(bare, known))
 
 
 def stated_parameters(
@@ -89,14 +90,14 @@ def stated_parameters(
     for alias in (lowered, *(e for e, its_name in names.items() if its_name == lowered)):
         if alias in parameters:
             return parameters[alias]
-    mangled = _compile.kernel_types.of_mangled(lowered) if lowered.startswith("_Z") else None
-    plain = plain_name(name) or _compile.signature.bare_name(name)
+    mangled = kernel_types.of_mangled(lowered) if lowered.startswith("_Z") else None
+    plain = plain_name(name) or signature.bare_name(name)
     same = [p for full, p in parameters.items() if plain in (full, full.split("::")[-1])]
     if mangled is None:
         return same[0] if len(same) == 1 else None
     if len(same) == 1 and len(same[0]) == len(mangled):
-        declared = tuple(_compile.signature.Parameter(*one) for one in same[0])
-        return _compile.kernel_types.named(mangled, declared)
+        declared = tuple(signature.Parameter(*one) for one in same[0])
+        return kernel_types.named(mangled, declared)
     return mangled
 
 
@@ -111,7 +112,7 @@ def missing_kernel(name: str, error: errors.Error, source: str | None) -> errors
     """Return the error for an unknown kernel, which lists the kernels of the source."""
     text = str(error)
     if source is not None:
-        kernels = _compile.signature.kernels(source)
+        kernels = signature.kernels(source)
         same = [k.full_name for k in kernels if name in (k.name, k.full_name)]
         if "<" in name or any(k.is_template and k.name == name for k in kernels):
             text += f"; request instances of templates by name_expressions=[{name!r}]"
@@ -120,7 +121,7 @@ def missing_kernel(name: str, error: errors.Error, source: str | None) -> errors
         elif kernels:
             there = dict.fromkeys(k.full_name for k in kernels if not k.is_template)
             text += f"; the source has {', '.join(there)}" if there else ""
-        elif "__global__" not in _compile.comments.blanked(source):
+        elif "__global__" not in comments.blanked(source):
             text += "; no function in the source is __global__, which makes it a kernel"
     return _with_text(error, text)
 
@@ -130,16 +131,16 @@ def missing_variable(
     name: str,
     error: errors.Error,
     source: str | None,
-    declared: Callable[[str], list[_compile.variables.Variable]],
+    declared: Callable[[str], list[_variables.Variable]],
 ) -> errors.LogicError:
     """Return the error for an unknown variable or reference, which lists those of the source."""
     kind = "global" if call == "get_global" else "reference"
     text = str(error).replace("get_global", call, 1)
     text = re.sub(r"global '.*' not found", lambda _: f"{kind} {name!r} not found", text)
     found = declared(source) if source else []
-    plain = _compile.name_expressions.unqualified(name).partition("<")[0]
+    plain = name_expressions.unqualified(name).partition("<")[0]
     if any(one.has("template") and one.full_name.split("::")[-1] == plain for one in found):
-        expression = f"&{_compile.signature.bare_name(name)}" + ("" if "<" in name else "<...>")
+        expression = f"&{signature.bare_name(name)}" + ("" if "<" in name else "<...>")
         text += f"; request instances of templates by name_expressions=[{expression!r}]"
     elif names := [one.full_name for one in found if one.is_nameable()]:
         text += f"; the source has {', '.join(names)}"

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-import PyGPU._compile as _compile
 from PyGPU._driver import enums
 from PyGPU._driver.files import file_contents
 from PyGPU._driver.module import Module
@@ -54,12 +53,12 @@ class Linker:
         options: Iterable[tuple[Int, Int]] | None = None,
         log_verbose: bool = False,
     ) -> None:
+        from PyGPU._compile.compilers import build, link
+
         asked = {int(option): int(value) for option, value in options or ()}
         target = asked.pop(int(enums.jit_option.TARGET), None)
         self._arch = None if target is None else _architecture(target)
-        self._inputs = _compile.link.Inputs(
-            _compile.build.own, message_handler, asked.items(), log_verbose
-        )
+        self._inputs = link.Inputs(build.own, message_handler, asked.items(), log_verbose)
 
     def add_data(self, data: str | BytesLike, input_type: Int, name: str = "unknown") -> None:
         """Add an image.
@@ -102,7 +101,9 @@ class Linker:
         CompileError
             If a name is defined nowhere or twice; ``.stderr`` has the linker's messages.
         """
-        entry = self._inputs.link(self._arch or _compile.build.device_architecture())
+        from PyGPU._compile.compilers import build
+
+        entry = self._inputs.link(self._arch or build.device_architecture())
         return Module(entry.image, names=entry.names, parameters=entry.parameters)
 
 

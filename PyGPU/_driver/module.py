@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import PyGPU._compile as _compile
+from PyGPU._compile.compilers import code_object
+from PyGPU._compile.source import name_expressions, variables
 from PyGPU._driver import enums
 from PyGPU._driver.argument_types import declared_parameters
 from PyGPU._driver.kernel_names import (
@@ -273,7 +274,7 @@ class Module:
         self._source = source
         self._names = names or {}
         self._parameters = parameters
-        if source is not None and are_several() and _compile.variables.has_variables(source):
+        if source is not None and are_several() and variables.has_variables(source):
             self._module._set_has_variables()
         self._references = self._module._references() if REFERENCES_SYMBOL in self._image else None
 
@@ -288,11 +289,11 @@ class Module:
     def _lookup(self, name: str) -> str:
         """Return the name in the image of a kernel, a variable or a C++ name expression."""
         found = expression_of(name, self._names)
-        return _compile.name_expressions.plain(name) if found is None else self._names[found]
+        return name_expressions.plain(name) if found is None else self._names[found]
 
     def _signature_of(self, name: str, lowered: str) -> Sequence[tuple[str, str, int]] | None:
         found = stated_parameters(name, lowered, self._names, self._parameters)
-        known = _compile.code_object.parameters(self._image, lowered)
+        known = code_object.parameters(self._image, lowered)
         if known is None or found is None or len(found) != len(known):
             return found if found is not None else known
         return [(a[0], a[1], nbytes) for a, (_, _, nbytes) in zip(found, known)]
@@ -334,7 +335,7 @@ class Module:
         if plain and not kernel_in(self._image, plain):  # extern "C" leaves out the types
             others.append(plain)
         if lowered in self._parameters:  # extern "C" leaves out the scopes
-            others.append(_compile.name_expressions.unqualified(lowered))
+            others.append(name_expressions.unqualified(lowered))
         for other in filter(None, others):
             try:
                 return self._function(name, other)
@@ -371,10 +372,10 @@ class Module:
         LogicError
             If the module has no such variable.
         """
-        return self._variable("get_global", name, _compile.variables.variables)[1]
+        return self._variable("get_global", name, variables.variables)[1]
 
     def _variable(
-        self, call: str, name: str, declared: Callable[[str], list[_compile.variables.Variable]]
+        self, call: str, name: str, declared: Callable[[str], list[variables.Variable]]
     ) -> tuple[str, tuple[int, int]]:
         """Return the name in the image of a variable, its address and its size in bytes."""
         if not isinstance(name, str):
@@ -409,7 +410,7 @@ class Module:
             If the module declares no such reference.
         """
         found = self._declared_references(name)
-        references = _compile.variables.references
+        references = variables.references
         return found.texture(name, self._variable("get_texref", name, references)[0])
 
     def get_surfref(self, name: str) -> SurfaceReference:
@@ -431,7 +432,7 @@ class Module:
             If the module declares no such reference.
         """
         found = self._declared_references(name)
-        references = _compile.variables.references
+        references = variables.references
         return found.surface(name, self._variable("get_surfref", name, references)[0])
 
     def _declared_references(self, name: str) -> References:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import PyGPU._compile as _compile
 from PyGPU._driver.module import Module
 from PyGPU._runtime import core
 
@@ -37,10 +36,11 @@ class Program:
         """
         here = core._current_device_key()
         if here not in self._made:
-            build, source, options = _compile.build, self._source, self._options
-            request = build.Request(source=source, options=options, extern_c=False, tuned=True)
+            from PyGPU._compile.compilers import build
+
+            request = build.Request(self._source, self._options, extern_c=False, tuned=True)
             entry = build.build(request)
-            module = Module(entry.image, source=source, parameters=entry.parameters)
+            module = Module(entry.image, source=self._source, parameters=entry.parameters)
             self._made[here] = tuple(
                 module.get_function(name).prepare(promise).prepared_async_call
                 for name, promise in self._kernels.items()

@@ -7,11 +7,14 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import PyGPU._compile as _compile
+from PyGPU._compile.compilers import default_flags, device_names
+from PyGPU._compile.compilers import options as _options
 from PyGPU._driver.module import Function, Module
 from PyGPU._runtime import Rebuilt, core, errors, state, warn
 
 if TYPE_CHECKING:
+    from PyGPU._compile.cache.entry import Entry
+    from PyGPU._compile.compilers.backend import Backend, Request
     from PyGPU._types import CacheDir, SurfaceReference, TextureReference
 
 
@@ -38,7 +41,7 @@ def request_of(
     cache_dir: CacheDir,
     expressions: Sequence[str] = (),
     want: str = "cubin",
-) -> _compile.build.Request:
+) -> Request:
     """Check the arguments of a program and return them as a request.
 
     Raises
@@ -46,8 +49,10 @@ def request_of(
     TypeError
         If an argument has another type than expected.
     """
+    from PyGPU._compile.compilers import build
+
     if words is None:
-        words = _compile.default_flags.defaults()
+        words = default_flags.defaults()
     if isinstance(words, (str, bytes)):
         raise TypeError(f"options: expected a list of str, got {words!r}")
     if isinstance(include_dirs, (str, bytes, os.PathLike)):
@@ -59,12 +64,12 @@ def request_of(
         raise TypeError(f"arch: expected a str such as 'sm_90', got {arch!r}")
     if not isinstance(cache_dir, (str, os.PathLike, type(None))) and cache_dir is not False:
         raise TypeError(f"cache_dir: expected a folder, None or False, got {cache_dir!r}")
-    before, after = _compile.options.of_environment()
+    before, after = _options.of_environment()
     words = [*before, *words, *(["-G"] if state.debugging else []), *after]
-    return _compile.build.Request(
+    return build.Request(
         source=_text_of(source),
         options=tuple(words),
-        arch=_compile.options.parse(after).arch or arch,
+        arch=_options.parse(after).arch or arch,
         include_dirs=tuple(os.fspath(folder) for folder in include_dirs or ()),
         extern_c=not no_extern_c,
         expressions=tuple(map(str.__str__, expressions)),  # also from subclasses of str
@@ -76,19 +81,21 @@ def request_of(
 
 def _warn_of_newer(arch: str | None) -> None:
     """Warn if the current device is older than an architecture of NVIDIA's."""
+    from PyGPU._compile.compilers import build
+
     asked = re.fullmatch(r"(?:sm|compute)_(\d+)[af]?", arch or "")
-    if asked and _compile.build.own.has_compute_capability and core.cudaGetDeviceCount()[0]:
-        major, minor = _compile.device_names.capability()
+    if asked and build.own.has_compute_capability and core.cudaGetDeviceCount()[0]:
+        major, minor = device_names.capability()
         if int(asked.group(1)) > 10 * major + minor:
             warn(f"arch={arch!r} is beyond the device's compute capability {major}.{minor}")
 
 
 def compiled(
-    request: _compile.build.Request,
+    request: Request,
     keep: bool = False,
-    backend: _compile.build.Backend | None = None,
+    backend: Backend | None = None,
     needs_device: bool = True,
-) -> _compile.entry.Entry:
+) -> Entry:
     """Compile a request, and warn of the compiler's messages.
 
     Parameters
@@ -107,15 +114,19 @@ def compiled(
     CompileError
         If the text does not compile; the message may end with a hint.
     """
-    backend = backend or _compile.build.own
-    folder = _compile.kept.folder_with(request.source) if keep or state.debugging else None
+    from PyGPU._compile.cache import kept
+    from PyGPU._compile.compilers import build
+    from PyGPU._compile.source import hints
+
+    backend = backend or build.own
+    folder = kept.folder_with(request.source) if keep or state.debugging else None
     if needs_device:
         state.require_device()
     _warn_of_newer(request.arch)
     try:
-        made = _compile.build.build(request, backend)
+        made = build.build(request, backend)
     except errors.CompileError as error:
-        hint = _compile.hints.hint(
+        hint = hints.hint(
             *(request.source, error.stderr or ""),
             *(request.extern_c, request.relocatable),
             *(backend.understands_ptx, backend.has_toolkit),
@@ -125,13 +136,13 @@ def compiled(
             error.args = (error.msg, *error.args[1:])
         raise
     if folder is not None:
-        _compile.kept.add_image(folder, made.image, backend.suffix(made.image))
+        kept.add_image(folder, made.image, backend.suffix(made.image))
     if made.log:
         warn(f"The compiler said:\n{made.log}")
     return made
 
 
-def module_of(request: _compile.build.Request, keep: bool) -> Module:
+def module_of(request: Request, keep: bool) -> Module:
     """Compile a request and load the image on the current device."""
     made = compiled(request, keep)
     return Module(made.image, source=request.source, names=made.names, parameters=made.parameters)

@@ -23,6 +23,3 @@ __all__ = [
     "result_dtypes",
     "types",
 ]
-
-#: Modules that others may import from here, and that this package does not load itself.
-DEFERRED = ("scan_kernel",)

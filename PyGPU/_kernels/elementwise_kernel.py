@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU._driver import Function, SourceModule
 from PyGPU._kernels.text.indexed import (
     always_uses_element,
     arguments_of,
@@ -21,6 +20,7 @@ from PyGPU._kernels.types import ScalarArg, VectorArg, require_elements
 from PyGPU._runtime import Rebuilt, as_list, capabilities, core, errors, integer
 
 if TYPE_CHECKING:
+    from PyGPU._driver import Function, SourceModule
     from PyGPU._types import Int, StreamLike, TextureReference
 
     _Made = tuple[SourceModule, Function, list[VectorArg | ScalarArg]]

@@ -13,6 +13,17 @@ from PyGPU._kernels.text.indexed import get_elwise_kernel, get_elwise_kernel_and
 from PyGPU._kernels.types import ScalarArg, VectorArg, dtype_to_ctype
 from PyGPU._runtime import context_dependent_memoize
 
+__all__ = [
+    *TABLE,
+    "get_binary_minmax_kernel",
+    "get_linear_combination_kernel",
+    "get_pow_array_kernel",
+    "get_pow_kernel",
+    "get_put_kernel",
+    "get_take_kernel",
+    "get_take_put_kernel",
+]
+
 _DEFAULTS = {"False": False, "None": None, "float32": np.float32}
 
 

@@ -21,6 +21,18 @@ from PyGPU._runtime import context_dependent_memoize
 if TYPE_CHECKING:
     from PyGPU._types import DTypeLike
 
+__all__ = [
+    "get_all_kernel",
+    "get_any_kernel",
+    "get_dot_kernel",
+    "get_minmax_kernel",
+    "get_minmax_neutral",
+    "get_subset_dot_kernel",
+    "get_subset_minmax_kernel",
+    "get_subset_sum_kernel",
+    "get_sum_kernel",
+]
+
 
 @context_dependent_memoize
 def get_sum_kernel(dtype_out: DTypeLike | None, dtype_in: DTypeLike) -> ReductionKernel:

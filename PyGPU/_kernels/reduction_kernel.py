@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU._compile import signature
-from PyGPU._driver import Function, SourceModule
+from PyGPU._compile.source import signature
 from PyGPU._kernels.stages import get_reduction_kernel_and_types
 from PyGPU._kernels.text.common import Element
 from PyGPU._kernels.text.indexed import always_uses_element
@@ -26,6 +25,7 @@ from PyGPU._kernels.types import (
 from PyGPU._runtime import Rebuilt, core, errors, on_device_of_first, require_array
 
 if TYPE_CHECKING:
+    from PyGPU._driver import Function
     from PyGPU._types import AllocatorLike, DType, DTypeLike, StreamLike
 
 
@@ -140,6 +140,8 @@ class ReductionKernel(Rebuilt):
         here = core._current_device_key()
         found = self._launchers.get(here)
         if found is None:
+            from PyGPU._driver import SourceModule
+
             module = SourceModule(self._source, options=self._options, keep=keep, no_extern_c=True)
             first, last = (
                 module.get_function(f"{self._name}_{stage}").prepare(_promises(types))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from PyGPU._compile import c_names
+from PyGPU._compile.source import c_names
 
 if TYPE_CHECKING:
     from PyGPU._types import DType, DTypeLike

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU._driver import SourceModule
 from PyGPU._kernels.text import scan as scan_text
 from PyGPU._kernels.text import scan_tiles
 from PyGPU._runtime import (
@@ -43,6 +42,8 @@ def _tiles(
     scan: scan_text.Scan, tile: scan_tiles.Tile, options: Sequence[str] | None
 ) -> core._ScanLauncher:
     """Compile a scan that makes one pass over tiles, for a GPU."""
+    from PyGPU._driver import SourceModule
+
     text = scan_tiles.text(scan, tile)
     module = SourceModule(text, options=options, no_extern_c=True)
     multiprocessors = state.device_attribute(core.cudaDevAttrMultiProcessorCount)
@@ -66,6 +67,8 @@ class _Chunks:
     _SHORTEST = 1 << 18  # bytes; shorter chunks do not pay for a thread
 
     def __init__(self, scan: scan_text.Scan, options: Sequence[str] | None) -> None:
+        from PyGPU._driver import SourceModule
+
         text = scan_text.chunks(scan)
         module = SourceModule(text, options=options, no_extern_c=True)
         self._totals = module.get_function(f"{scan.name}_totals").prepare("qqPqP")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PyGPU._compile import build
+from PyGPU._compile.compilers import build
 from PyGPU._kernels.text import compaction, elementwise, gather, masks
 from PyGPU._runtime import core, state
 

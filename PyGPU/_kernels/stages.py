@@ -8,10 +8,13 @@ the block's index. The second stage reduces the first stage's result in the same
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from PyGPU._compile import signature
-from PyGPU._driver import Function, SourceModule
+from PyGPU._compile.source import signature
 from PyGPU._kernels.types import get_arg_type, require_free_names
+
+if TYPE_CHECKING:
+    from PyGPU._driver import Function, SourceModule
 
 _TEXT = """#include <pycuda-complex.hpp>
 #define BLOCK_SIZE {block_size}
@@ -106,6 +109,8 @@ def get_reduction_module(
     >>> out
     array([14.], dtype=float32)
     """
+    from PyGPU._driver import SourceModule
+
     names = [signature.parameter(one).name for one in signature.split_top(arguments)]
     require_free_names(names, _OWN_NAMES, _TEXT)
     text = _TEXT.format(

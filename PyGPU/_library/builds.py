@@ -14,21 +14,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from PyGPU._compile import (
-    dependencies,
-    entries,
-    entry,
-    eviction,
-    files,
-    includes,
-    own_files,
-    toolkit_headers,
-)
-from PyGPU._compile import options as _options
+from PyGPU._compile.cache import dependencies, entries, entry, eviction, files, own_files
+from PyGPU._compile.compilers import options as _options
+from PyGPU._compile.source import includes, toolkit_headers
+from PyGPU._library import host_sources
 from PyGPU._library.toolchains import HEADER_VARIABLES, Toolchain
-from PyGPU._runtime import CompileError, CompilerMissing, digests, hooks
+from PyGPU._runtime import CompileError, CompilerMissing, announcements, digests
 
 if TYPE_CHECKING:
     import subprocess
@@ -58,11 +51,6 @@ class Request:
     include_dirs: tuple[str, ...]  # absolute paths
     libraries: tuple[str, ...]
     cache_dir: CacheDir = None
-
-
-def _host_sources() -> Any:
-    """Return the module that rewrites sources for the host. Cached libraries do not need it."""
-    return hooks.loaded("PyGPU._library.host_sources")
 
 
 def _read(path: str) -> bytes:
@@ -151,8 +139,8 @@ class _Build:
         where = [word for one in request.include_dirs for word in ("-I", one)]
         text, first = source, []
         if copies.is_dir():
-            text, first = f"{copies}{source}", _host_sources().copied_folders(self.folders, copies)
-            where += _host_sources().named_originals(request.options, copies)
+            text, first = f"{copies}{source}", host_sources.copied_folders(self.folders, copies)
+            where += host_sources.named_originals(request.options, copies)
         options = toolchain.compiling(Path(source).suffix, request.architectures, request.options)
         if source in lockstep_sources:
             options = toolchain.in_lockstep(options)
@@ -189,17 +177,17 @@ class _Build:
             folder, definitions, lockstep_sources = Path(scratch), [], set()
             if not toolchain.has_toolkit:
                 is_shared, contents = self.parsed.relocatable, {**self.found.files, **self.sources}
-                lockstep_sources = _host_sources().in_lockstep(
+                lockstep_sources = host_sources.in_lockstep(
                     self.sources,
                     self.folders,
                     self.parsed.pre_includes,
                     self.parsed.macros,
                     is_shared,
                 )
-                _host_sources().copied(
+                host_sources.copied(
                     self.sources, self.found.files, folder / "copies", is_shared, lockstep_sources
                 )
-                definitions = _host_sources().definitions(contents.values())
+                definitions = host_sources.definitions(contents.values())
             jobs = min(len(request.sources), os.cpu_count() or 1, _JOBS)
             compile_one = partial(self._compile, folder, definitions, lockstep_sources)
             with ThreadPoolExecutor(jobs) as pool:
@@ -256,11 +244,7 @@ def _announced(request: Request) -> contextlib.AbstractContextManager[None]:
     """Announce the build of the ``with`` block if it takes long."""
     names = ", ".join(os.path.basename(path) for path in request.sources)
     text = f"{names} for {request.toolchain.name}"
-    announcements = hooks.loaded("PyGPU._runtime.announcements")  # a late import
-    shown: contextlib.AbstractContextManager[None] = announcements.announced(
-        f"building {text}", f"built {text}"
-    )
-    return shown
+    return announcements.announced(f"building {text}", f"built {text}")
 
 
 def built(request: Request) -> tuple[Path, str]:

@@ -18,7 +18,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from PyGPU._compile import files, host_compiler, host_lockstep, includes
+from PyGPU._compile.cache import files
+from PyGPU._compile.compilers import host_compiler, host_lockstep
+from PyGPU._compile.source import includes
 from PyGPU._library import host_sources
 from PyGPU._library.toolchains import HEADER_VARIABLES, SOURCE_ENDINGS
 from PyGPU._runtime import include_root

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from PyGPU._compile import child_launches, comments, dynamic_shared, signature
+from PyGPU._compile.source import child_launches, comments, dynamic_shared, signature
 
 #: Pattern of a kernel's name at the end of a text, with namespaces and template arguments.
 _KERNEL = (

@@ -12,7 +12,8 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
-from PyGPU._compile import comments, files, includes, lockstep, variables
+from PyGPU._compile.cache import files
+from PyGPU._compile.source import comments, includes, lockstep, variables
 from PyGPU._library import host_launches
 from PyGPU._runtime import encoded, in_text
 

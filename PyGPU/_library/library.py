@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from PyGPU._compile import architectures, device_names
+from PyGPU._compile.cache import architectures
+from PyGPU._compile.compilers import device_names
 from PyGPU._library import elf, prototypes
 from PyGPU._runtime import capabilities, core
 

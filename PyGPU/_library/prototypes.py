@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from PyGPU._compile import comments, signature
+from PyGPU._compile.source import comments, signature
 
 _STREAMS = {"cudaStream_t", "hipStream_t", "CUstream", "hipStream"}
 _ERRORS = {"cudaError_t", "hipError_t", "cudaError"}

@@ -7,8 +7,9 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
-from PyGPU._compile import architectures, device_names, host_compiler, libraries
-from PyGPU._compile import options as _options
+from PyGPU._compile.cache import architectures
+from PyGPU._compile.compilers import device_names, host_compiler, libraries
+from PyGPU._compile.compilers import options as _options
 from PyGPU._runtime import PACKAGE, capabilities, core, include_root, programs
 
 #: Endings of files that are compiled as device code, whatever the compiler takes them for.

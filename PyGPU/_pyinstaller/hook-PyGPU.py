@@ -22,7 +22,7 @@ def _is_used(name: str) -> bool:
 
 # PyInstaller is installed where it runs this file, but not where types are checked.
 _utilities = importlib.import_module("PyInstaller.utils.hooks")
-# C++ and `__getattr__` import most modules by their names.
+# Some modules are imported by names that the program computes.
 hiddenimports = _utilities.collect_submodules("PyGPU", filter=_is_used)
 # Kernels are compiled with the headers, and a package `pycuda` is for child processes.
 datas = [

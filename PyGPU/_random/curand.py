@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-import PyGPU._compile as _compile
+from PyGPU._compile.compilers import libraries, rtc
 from PyGPU._runtime import capabilities, errors
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _VENDORS = {"curand": ("nvrtc", "libcurand", 10), "rocrand": ("hiprtc", "librocr
 def library(vendor: str) -> ctypes.CDLL | None:
     """Load the host library "curand" or "rocrand"; return None if it is not installed."""
     compiler, stem, usual = _VENDORS[vendor]
-    for path in _compile.libraries.candidates(compiler, stem, [f"{stem}.so.{usual}", f"{stem}.so"]):
+    for path in libraries.candidates(compiler, stem, [f"{stem}.so.{usual}", f"{stem}.so"]):
         try:
             return ctypes.CDLL(path)
         except OSError:
@@ -110,11 +110,11 @@ def include_dirs() -> tuple[str, ...] | None:
     if not capabilities.compiles_vendor_headers:
         return None
     try:
-        own = _compile.rtc.toolkit_include_options("nvrtc")
+        own = rtc.toolkit_include_options("nvrtc")
     except errors.CompileError:
         return None
     own = [option.replace("-I", "", 1) for option in own]
-    folders = _compile.libraries.include_folders("nvrtc")
+    folders = libraries.include_folders("nvrtc")
     folders += [os.path.join(folder, "cccl") for folder in folders]
     result = []
     for name in ("curand_kernel.h", "cuda_runtime.h", "nv/target", "cuda/std/type_traits"):

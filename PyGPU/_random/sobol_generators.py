@@ -14,21 +14,11 @@ if TYPE_CHECKING:
     from PyGPU._types import HostArray, Int
 
 
-@enums._listed
 class direction_vector_set(enums._Enumeration):
-    """Tables of direction vectors for Sobol sequences.
+    """Tables of direction vectors for Sobol sequences."""
 
-    Examples
-    --------
-    >>> import PyGPU.curandom as curandom
-    >>> int(curandom.direction_vector_set.VECTOR_32)
-    101
-    """
-
+    __module__ = "PyGPU.curandom"
     VECTOR_32, SCRAMBLED_VECTOR_32, VECTOR_64, SCRAMBLED_VECTOR_64 = 101, 102, 103, 104
-
-
-direction_vector_set.__module__ = "PyGPU.curandom"
 
 
 def _repeated(table: HostArray, count: Int) -> core.GPUArray:

@@ -7,6 +7,7 @@ break the following checks.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
@@ -15,15 +16,13 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from PyGPU._runtime import hooks
-
 _Tell = Callable[[dict[str, Any]], None]
 
 
 def _run(package: str, name: str, tell: _Tell) -> str:
     """Run a check: send a generator's items to the parent process, or return the check's text."""
     group, _, function = name.partition(".")
-    result = getattr(hooks.loaded(f"{package}.{group}"), function)()
+    result = getattr(importlib.import_module(f"{package}.{group}"), function)()
     if isinstance(result, Iterator):
         for one in result:
             tell({"found": one})
@@ -35,7 +34,7 @@ def _outcome(package: str, name: str, tell: _Tell) -> dict[str, Any]:
     """Run a check once or twice, and return the result for the parent process."""
     seconds: list[float] = []
     found: dict[str, Any] = {"end": name, "seconds": seconds, "state": "OK"}
-    once = hooks.loaded(f"{package}.table").ONCE
+    once = importlib.import_module(f"{package}.table").ONCE
     for _ in range(1 if name.startswith(once) else 2):
         start = time.perf_counter()
         try:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from PyGPU._report import choice, facts, runner, table
-from PyGPU._runtime import capabilities, commands, hooks
+from PyGPU._runtime import capabilities, commands, core
 
 _MOST_LINES = 60  # printed lines of a check's process that are reported
 
@@ -109,7 +109,7 @@ def _write(file: TextIO | None, names: Sequence[str], limit: float) -> int:
     now = datetime.datetime.now(datetime.timezone.utc)
     report.line(f"PyGPU report of {now:%Y-%m-%d %H:%M} UTC")
     report.section("environment")
-    for line in facts.lines(hooks.loaded("PyGPU").__version__):
+    for line in facts.lines(core.__version__):
         report.line(line)
     report.section("checks: seconds of the first run, with compilations, and of the second")
     counts = _run(report, names, limit)

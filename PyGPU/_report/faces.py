@@ -1,4 +1,4 @@
-"""Public modules that the checks use, loaded by their names, as any program loads them."""
+"""Public names that the checks use, and the comparison of results."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from PyGPU._runtime import hooks
-
-PyGPU: Any = hooks.loaded("PyGPU")
-cumath: Any = hooks.loaded("PyGPU.cumath")
-curandom: Any = hooks.loaded("PyGPU.curandom")
-driver: Any = hooks.loaded("PyGPU.driver")
-gpuarray: Any = hooks.loaded("PyGPU.gpuarray")
-tools: Any = hooks.loaded("PyGPU.tools")
-SourceModule: Any = hooks.loaded("PyGPU.compiler").SourceModule
-ElementwiseKernel: Any = hooks.loaded("PyGPU.elementwise").ElementwiseKernel
-ReductionKernel: Any = hooks.loaded("PyGPU.reduction").ReductionKernel
-scan: Any = hooks.loaded("PyGPU.scan")
+import PyGPU as PyGPU
+from PyGPU import cumath as cumath
+from PyGPU import curandom as curandom
+from PyGPU import driver as driver
+from PyGPU import gpuarray as gpuarray
+from PyGPU import scan as scan
+from PyGPU import tools as tools
+from PyGPU.compiler import SourceModule as SourceModule
+from PyGPU.elementwise import ElementwiseKernel as ElementwiseKernel
+from PyGPU.reduction import ReductionKernel as ReductionKernel
 
 
 class Skipped(Exception):

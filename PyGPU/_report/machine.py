@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from PyGPU._compile import rtc
+from PyGPU._compile.compilers import rtc
 from PyGPU._report import facts
 from PyGPU._report.faces import PyGPU, driver
 from PyGPU._runtime import capabilities, core, errors, settings, targets, toolkits

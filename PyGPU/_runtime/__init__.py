@@ -13,9 +13,6 @@ from PyGPU._runtime.rebuilding import Rebuilt, loads_later
 from PyGPU._runtime.streams import in_order, order_after
 from PyGPU._runtime.targets import core, runtime_library
 
-#: Modules of this package that are imported at their first use, by ``from PyGPU._runtime import``.
-DEFERRED = ("commands", "configuration", "digests", "programs", "toolkits")
-
 __all__ = [
     "PACKAGE",
     "CompileError",

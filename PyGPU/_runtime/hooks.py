@@ -30,9 +30,8 @@ get_item, set_item  ``a[key]`` and ``a[key] = value`` with masks or index arrays
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping
-from types import ModuleType
+from functools import partial
 from typing import Any
 
 from PyGPU._runtime.targets import core
@@ -50,51 +49,21 @@ def register(**hooks: Any) -> None:
 register(release_held=lambda device: any(release(device) for release in reclaimers))
 
 
-def loaded(module: str) -> ModuleType:
-    """Import a module by its name, after its package.
-
-    If another thread is importing the package, a direct import of the module would acquire Python's
-    two import locks in the opposite order: a deadlock, which one of the threads gets as an error.
-    """
-    package = module.rpartition(".")[0]
-    if package:
-        importlib.import_module(package)
-    return importlib.import_module(module)
-
-
-def by_name(modules: Mapping[str, str]) -> dict[str, str]:
-    """Return {name: module} for a table {module: its names, separated by spaces}."""
-    return {name: module for module, names in modules.items() for name in names.split()}
-
-
-def late_names(
-    namespace: dict[str, Any], modules: Mapping[str, str]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a module some of whose names are imported late.
+def defer(load: Callable[[], Mapping[str, Any]], *names: str) -> None:
+    """Set hooks to functions that are imported when C++ first calls one of them.
 
     Parameters
     ----------
-    namespace : dict
-        Globals of the module.
-    modules : mapping
-        {name: the module that it is imported from at first use}.
+    load : callable
+        Imports the functions and returns them by the names of the hooks. For a module of a package
+        use ``from package import module``, which waits for another thread's import of the package.
+    *names : str
+        Names of the hooks.
     """
 
-    def getattr_(name: str) -> Any:
-        if name not in modules:
-            raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
-        found = namespace[name] = getattr(loaded(modules[name]), name)
-        return found
+    def first_call(name: str, *args: Any) -> Any:
+        hooks = load()
+        register(**hooks)
+        return hooks[name](*args)
 
-    return getattr_, lambda: sorted({*namespace, *modules})
-
-
-def defer(name: str, module: str, attribute: str) -> None:
-    """Set a hook to a function whose module is imported at the first call."""
-
-    def load(*args: Any) -> Any:
-        function = getattr(loaded(module), attribute)
-        core._set_hook(name, function)
-        return function(*args)
-
-    core._set_hook(name, load)
+    register(**{name: partial(first_call, name) for name in names})

@@ -248,7 +248,8 @@ def _libraries(target: str, names: Sequence[str]) -> Iterator[tuple[str, str | N
     # Prefer a loaded version: a second one in the process would have devices and memory of its own.
     loaded = os.path.basename(runtime_library(target) or "")
     yield from ((one, None) for one in names if f"{loaded}.".startswith(f"{stem}.{versions[one]}."))
-    toolkits = importlib.import_module("PyGPU._runtime.toolkits")
+    from PyGPU._runtime import toolkits
+
     subfolders = toolkits.library_subfolders()
 
     def found(toolkit: Sequence[str]) -> Iterator[tuple[str, str | None]]:

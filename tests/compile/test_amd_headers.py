@@ -8,7 +8,7 @@ import pytest
 from everywhere import by_backend
 
 from PyGPU import errors
-from PyGPU._compile import build, code_object, rtc
+from PyGPU._compile.compilers import build, code_object, rtc
 
 pytestmark = pytest.mark.no_device
 

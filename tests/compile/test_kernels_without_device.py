@@ -7,7 +7,7 @@ import pytest
 import PyGPU
 from PyGPU import driver as drv
 from PyGPU import errors
-from PyGPU._compile import device_names
+from PyGPU._compile.compilers import device_names
 from PyGPU.compiler import DynamicModule, SourceModule, compile
 from PyGPU.elementwise import get_axpbyz_kernel
 

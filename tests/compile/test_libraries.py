@@ -11,8 +11,7 @@ import needs
 import pytest
 
 from PyGPU import errors
-from PyGPU._compile import libraries, rtc
-from PyGPU._compile.compilers import cuda, device_link
+from PyGPU._compile.compilers import cuda, device_link, libraries, rtc
 from PyGPU._random import curand
 from PyGPU._runtime import toolkits
 
@@ -286,7 +285,7 @@ def test_the_file_of_a_library_that_the_loader_found():
 FOUND_BY_THE_LOADER = """
 import sys
 
-from PyGPU._compile import libraries, rtc
+from PyGPU._compile.compilers import libraries, rtc
 
 sys.modules["cuda.pathfinder"] = None  # it would find the libraries of wheels
 for vendor in libraries.VENDORS.values():

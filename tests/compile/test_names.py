@@ -7,8 +7,7 @@ import pytest
 import PyGPU
 from PyGPU import driver as drv
 from PyGPU import errors, gpuarray
-from PyGPU._compile import build
-from PyGPU._compile.compilers import hip_image
+from PyGPU._compile.compilers import build, hip
 from PyGPU._driver import kernel_names
 from PyGPU.compiler import DynamicModule, SourceModule, compile
 
@@ -145,7 +144,7 @@ def test_overloads():
 @pytest.mark.no_device
 def test_hiprtcs_refusal_of_casts_is_a_compile_error():
     with pytest.raises(errors.CompileError, match="HIPRTC takes no casts") as caught:
-        hip_image._as_hiprtc_takes_it("(void(*)(float*))g")
+        hip._as_hiprtc_takes_it("(void(*)(float*))g")
     assert caught.value.command_line == ["hiprtc"]
 
 

@@ -2,7 +2,6 @@
 numbers are those of CUDA's own headers."""
 
 import enum
-import importlib
 import pickle
 import re
 import subprocess
@@ -16,7 +15,6 @@ import PyGPU
 import PyGPU.driver as drv
 from PyGPU import errors
 from PyGPU._compile.compilers import rtc
-from PyGPU._driver import late_enums
 
 each_enumeration = pytest.mark.parametrize("name", ENUMERATIONS)
 
@@ -154,33 +152,3 @@ def test_numbers_of_the_runtime_are_cudas(tmp_path):
 def test_a_wrong_number_is_noticed(tmp_path):
     log = compiled(HEADERS + 'static_assert(int(CU_LIMIT_STACK_SIZE) == 1, "");', tmp_path)
     assert "static assertion failed" in log
-
-
-def test_the_table_of_late_names_has_all_that_their_modules_export():
-    modules = {module: importlib.import_module(module) for module in drv.DEFERRED.values()}
-    late = modules.pop("PyGPU._driver.enums")
-    assert {*late._DEFERRED} == {"device_attribute", *late_enums.__all__}
-    exported = {name: path for path, module in modules.items() for name in module.__all__}
-    assert exported == {k: v for k, v in drv.DEFERRED.items() if k not in late._DEFERRED}
-
-
-def test_what_is_imported_at_first_use(python):
-    """Programs that do not use it do not wait for it."""
-    python("""
-import pickle, sys
-import PyGPU.driver as drv
-
-late = {f"PyGPU._driver.{one}" for one in ("late_enums", "device_attributes", "textures", "linker")}
-assert not late & {*sys.modules}
-assert {"Array", "address_mode", "device_attribute"} <= {*dir(drv)} & {*drv.__all__}
-assert pickle.loads(pickle.dumps(drv.address_mode.CLAMP)) is drv.address_mode.CLAMP
-assert vars(drv)["address_mode"] is drv.address_mode
-from PyGPU.driver import *
-assert late <= {*sys.modules} and Linker is drv.Linker and device_attribute.WARP_SIZE == 10
-try:
-    drv.Linkers
-except AttributeError as error:
-    assert "PyGPU.driver" in str(error) and "'Linkers'" in str(error)
-else:
-    raise AssertionError
-""")

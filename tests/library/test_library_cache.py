@@ -208,7 +208,7 @@ def test_two_builds_are_the_same_bytes(place):
 
 def test_the_cache_cannot_be_written(place, monkeypatch):
     """A full disk has this effect."""
-    from PyGPU._compile import files
+    from PyGPU._compile.cache import files
 
     def full(path, data, mode=0o644):
         return False

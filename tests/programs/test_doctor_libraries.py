@@ -6,7 +6,7 @@ import needs
 import pytest
 from doctor_tools import doctor, made, the_fault
 
-from PyGPU._compile import host_compiler
+from PyGPU._compile.compilers import host_compiler
 from PyGPU._doctor import compilers, devices, libraries, mpi, runtime
 from PyGPU._doctor.findings import Finding, of_error
 from PyGPU._doctor.vendors import VENDORS

@@ -96,8 +96,8 @@ def test_importing_does_little(python):
     loaded = {arguments[0] for event, *arguments in seen if event == "ctypes.dlopen"}
     assert loaded <= {"None"}, "PYGPU_TARGET is set: nothing has to be looked for"
     assert "libnvrtc" not in maps and "libcuda.so" not in maps, "the runtime loads it when called"
-    faces = {"PyGPU", "PyGPU.errors", "PyGPU.gpuarray", f"PyGPU._{PyGPU.target}"}
-    assert set(packages) <= faces | {"PyGPU._runtime", "PyGPU._as_pycuda"}
+    faces = {"PyGPU", "PyGPU.errors", f"PyGPU._{PyGPU.target}"}
+    assert set(packages) <= faces | {"PyGPU._arrays", "PyGPU._runtime", "PyGPU._as_pycuda"}
     assert modules <= 80
 
 

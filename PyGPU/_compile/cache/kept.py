@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 from PyGPU._compile.cache import files
@@ -10,6 +9,8 @@ from PyGPU._compile.cache import files
 
 def folder_with(source: str) -> Path:
     """Make a folder with the text, and print its name as nvcc does with ``--keep``."""
+    import tempfile
+
     folder = Path(tempfile.mkdtemp(prefix="PyGPU-"))
     files.write_text(folder / "kernel.cu", source)
     print(f"*** compiler output in {folder}")

@@ -6,14 +6,13 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
 from PyGPU._compile.cache.entry import Entry
 from PyGPU._compile.compilers.link_input import Input
 from PyGPU._compile.compilers.options import Options
 from PyGPU._compile.source.found import Found
-from PyGPU._runtime import CompileError, hooks
+from PyGPU._runtime import CompileError
 
 if TYPE_CHECKING:
     from PyGPU._types import CacheDir
@@ -75,13 +74,6 @@ class Backend(ABC):
     why_not_linked = ""
     #: Kind of a relocatable image for another device than the current one.
     portable_image = "cubin"
-
-    def images(self) -> ModuleType:
-        """Return the module that makes the target's images; it is imported for the first of them.
-
-        A program whose images are all in the cache does not pay for the import.
-        """
-        return hooks.loaded(f"{__package__}.{self.name}_image")
 
     def check_architecture(self, arch: str) -> None:
         """Raise CompileError if `arch` cannot be the name of an architecture of this target."""

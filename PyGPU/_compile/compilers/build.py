@@ -16,7 +16,7 @@ from PyGPU._compile.compilers.backend import Backend, Job, Request
 from PyGPU._compile.compilers.device_names import architecture, capability
 from PyGPU._compile.source import includes
 from PyGPU._compile.source.found import Found
-from PyGPU._runtime import core, hooks
+from PyGPU._runtime import announcements, core
 
 __all__ = ["Backend", "Request", "backend_named", "build", "compiled", "own"]
 
@@ -24,9 +24,17 @@ __all__ = ["Backend", "Request", "backend_named", "build", "compiled", "own"]
 @functools.cache
 def backend_named(target: str) -> Backend:
     """Return the back end of a target. Its module is imported at first use."""
-    module = hooks.loaded(f"PyGPU._compile.compilers.{target}")
-    backend: Backend = getattr(module, target.capitalize())()
-    return backend
+    if target == "cuda":
+        from PyGPU._compile.compilers.cuda import Cuda
+
+        return Cuda()
+    if target == "hip":
+        from PyGPU._compile.compilers.hip import Hip
+
+        return Hip()
+    from PyGPU._compile.compilers.host import Host
+
+    return Host()
 
 
 #: Back end of the target in use.
@@ -154,9 +162,6 @@ def _cached(
     )
     entry = entries.load(cache, name)
     if entry is None:
-        announcements = hooks.loaded(
-            "PyGPU._runtime.announcements"
-        )  # a late import: not needed for cached images
         lines = request.source.count("\n") + 1
         text = f"{request.name} ({lines} lines) for {job.arch or backend.name}"
         with announcements.announced(f"compiling {text}", f"compiled {text}"):

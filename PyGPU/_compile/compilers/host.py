@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from PyGPU._compile.cache.entry import Entry
-from PyGPU._compile.compilers import host_compiler, processor
+from PyGPU._compile.compilers import host_compiler, host_image, processor
 from PyGPU._compile.compilers.backend import Backend, Cached, Job
 from PyGPU._compile.compilers.link_input import Input
 from PyGPU._compile.source import lockstep
@@ -40,7 +40,7 @@ class Host(Backend):
         return cached(
             host_compiler.identity(),
             words,
-            lambda folder: self.images().compile(job, in_lockstep, folder),
+            lambda folder: host_image.compile(job, in_lockstep, folder),
         )
 
     def device_library(self, libname: str, folder: str | None) -> None:
@@ -59,5 +59,5 @@ class Host(Backend):
         return cached(
             host_compiler.identity(),
             host_compiler.linking(),
-            lambda _: self.images().link(objects),
+            lambda _: host_image.link(objects),
         )

@@ -14,7 +14,7 @@ from PyGPU._compile.cache import entries, own_files
 from PyGPU._compile.cache.entry import Entry
 from PyGPU._compile.compilers.backend import Backend
 from PyGPU._compile.compilers.link_input import CUBIN, LTO_IR, PTX, Input
-from PyGPU._runtime import errors, hooks
+from PyGPU._runtime import announcements, errors
 
 if TYPE_CHECKING:
     from PyGPU._types import BytesLike, CacheDir
@@ -131,7 +131,6 @@ class Inputs:
         name = entries.key("link", self._backend.name, identity, own, *words, *parts)
         entry = entries.load(folder, name)
         if entry is None:
-            announcements = hooks.loaded("PyGPU._runtime.announcements")
             text = f"{len(self.images)} images for {self._backend.name}"
             with announcements.announced(f"linking {text}", f"linked {text}"):
                 entry = make(folder)

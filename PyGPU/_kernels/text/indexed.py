@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from PyGPU._compile import signature
-from PyGPU._driver import Function, SourceModule
+from PyGPU._compile.source import signature
 from PyGPU._kernels.text.common import Element, includes
 from PyGPU._kernels.types import (
     Argument,
@@ -18,6 +18,9 @@ from PyGPU._kernels.types import (
     require_free_names,
 )
 from PyGPU._runtime import core
+
+if TYPE_CHECKING:
+    from PyGPU._driver import Function, SourceModule
 
 # A block of one thread gets adjacent indices: on the host machine, where each core runs a block.
 # Other blocks access adjacent indices by adjacent threads, which coalesces accesses on a GPU.
@@ -135,6 +138,8 @@ def _module(
     after_loop: str = "",
 ) -> SourceModule:
     """Compile the plain kernel or that of a range; the arguments' names are checked already."""
+    from PyGPU._driver import SourceModule
+
     text = _TEXT.format(
         headers=includes([Element(one.dtype) for one in arguments]),
         preamble=preamble,
@@ -292,6 +297,8 @@ def get_batched_kernel_and_types(
     The operation must pass :func:`can_be_batched`, and the arrays must not overlap. The result is
     that of :func:`get_elwise_kernel_and_types`.
     """
+    from PyGPU._driver import SourceModule
+
     arguments = _with(arguments_of(arguments), _N)
     text = _BATCHED_TEXT.format(
         headers=includes([Element(one.dtype) for one in arguments]),

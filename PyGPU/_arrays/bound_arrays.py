@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyGPU._driver import arrays, enums
 from PyGPU._runtime import core
 
 if TYPE_CHECKING:
@@ -70,6 +69,8 @@ def bind_to_texref_ext(
     TypeError
         If no texture has the array's dtype.
     """
+    from PyGPU._driver import arrays, enums
+
     if not self.flags.forc:
         raise RuntimeError(
             "only contiguous arrays may be bound to a texture reference: this one has shape "

@@ -1,28 +1,19 @@
-"""Types of PyGPU.gpuarray: a stub for editors and type checkers."""
+"""Types of the compiled module's arrays; methods that are Python are in PyGPU/_arrays."""
 
 import ctypes
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from typing_extensions import Self, TypeAlias, disjoint_base
 
-from PyGPU._arrays.interop import require_contiguous as require_contiguous
-from PyGPU._arrays.sharing import share as share
-from PyGPU._arrays.sharing import shareable as shareable
-from PyGPU._arrays.spacing import geomspace as geomspace
-from PyGPU._arrays.spacing import linspace as linspace
-from PyGPU._arrays.spacing import logspace as logspace
 from PyGPU._host import ArrayFlags
 from PyGPU._types import (
     Address,
     AllocatorLike,
     Array,
     Axis,
-    HasCudaArrayInterface,
-    HasDLPack,
     HostArray,
     Index,
     Indices,
@@ -261,19 +252,6 @@ def empty(
     *,
     device: Int | None = None,
 ) -> GPUArray: ...
-def asarray(
-    x: GPUArray | HasCudaArrayInterface | HasDLPack, *, stream: StreamLike = None
-) -> GPUArray: ...
-def from_dlpack(
-    x: HasDLPack,
-    /,
-    *,
-    device: SupportsIndex | tuple[int, int] | None = None,
-    copy: bool | None = None,
-    stream: StreamLike = None,
-) -> GPUArray: ...
-@contextmanager
-def staged(*arrays: GPUArray) -> Iterator[tuple[HostArray, ...]]: ...
 def to_gpu(ary: Any, allocator: _Allocator = None, *, device: Int | None = None) -> GPUArray: ...
 def to_gpu_async(
     ary: Array,
@@ -296,172 +274,3 @@ def empty_like(
 def zeros_like(
     other_ary: Any, dtype: _DType = None, order: OrderLike = "K", shape: Shape | None = None
 ) -> GPUArray: ...
-def sum(
-    a: GPUArray,
-    dtype: _DType = None,
-    stream: StreamLike = None,
-    allocator: _Allocator = None,
-    axis: Axis = None,
-    out: GPUArray | None = None,
-    keepdims: bool = False,
-) -> GPUArray: ...
-def min(
-    a: GPUArray,
-    stream: StreamLike = None,
-    allocator: _Allocator = None,
-    axis: Axis = None,
-    out: GPUArray | None = None,
-    keepdims: bool = False,
-) -> GPUArray: ...
-
-prod = mean = sum
-max = min
-
-def any(
-    a: GPUArray,
-    stream: StreamLike = None,
-    allocator: _Allocator = None,
-    axis: Axis = None,
-    out: GPUArray | None = None,
-    keepdims: bool = False,
-    where: GPUArray | bool = True,
-) -> GPUArray: ...
-
-all = any
-
-def dot(
-    a: GPUArray,
-    b: GPUArray,
-    dtype: _DType = None,
-    stream: StreamLike = None,
-    allocator: _Allocator = None,
-    out: GPUArray | None = None,
-) -> GPUArray: ...
-def subset_sum(
-    subset: GPUArray,
-    a: GPUArray,
-    dtype: _DType = None,
-    stream: StreamLike = None,
-    allocator: _Allocator = None,
-) -> GPUArray: ...
-def subset_dot(
-    subset: GPUArray,
-    a: GPUArray,
-    b: GPUArray,
-    dtype: _DType = None,
-    stream: StreamLike = None,
-    allocator: _Allocator = None,
-) -> GPUArray: ...
-def subset_min(
-    subset: GPUArray, a: GPUArray, stream: StreamLike = None, allocator: _Allocator = None
-) -> GPUArray: ...
-
-subset_max = subset_min
-
-def if_positive(
-    criterion: Operand,
-    then_: Operand,
-    else_: Operand,
-    out: GPUArray | None = None,
-    stream: StreamLike = None,
-) -> GPUArray: ...
-def maximum(
-    a: Operand, b: Operand, out: GPUArray | None = None, stream: StreamLike = None
-) -> GPUArray: ...
-def logical_and(
-    x1: Operand, x2: Operand, /, out: GPUArray | None = None, *, allocator: _Allocator = None
-) -> GPUArray: ...
-
-where = if_positive
-minimum = maximum
-logical_or = logical_and
-
-def logical_not(
-    x: Operand, /, out: GPUArray | None = None, *, allocator: _Allocator = None
-) -> GPUArray: ...
-def fuse(function: Callable[..., Any] | None = None) -> Callable[..., Any]: ...
-def take(
-    a: GPUArray,
-    indices: Indices,
-    out: GPUArray | None = None,
-    stream: StreamLike = None,
-    axis: SupportsIndex | None = None,
-    mode: Mode = "raise",
-) -> GPUArray: ...
-def put(
-    a: GPUArray,
-    indices: Indices,
-    values: GPUArray | ArrayLike,
-    stream: StreamLike = None,
-    mode: Mode = "raise",
-) -> None: ...
-def multi_take(
-    arrays: Sequence[GPUArray],
-    indices: Indices,
-    out: Sequence[GPUArray] | None = None,
-    stream: StreamLike = None,
-) -> list[GPUArray]: ...
-def multi_put(
-    arrays: Sequence[GPUArray],
-    dest_indices: Indices,
-    dest_shape: Shape | None = None,
-    out: Sequence[GPUArray] | None = None,
-    stream: StreamLike = None,
-) -> list[GPUArray]: ...
-def multi_take_put(
-    arrays: Sequence[GPUArray],
-    dest_indices: Indices,
-    src_indices: Indices,
-    dest_shape: Shape | None = None,
-    out: Sequence[GPUArray] | None = None,
-    stream: StreamLike = None,
-    src_offsets: Sequence[SupportsIndex] | None = None,
-) -> list[GPUArray]: ...
-def concatenate(
-    arrays: Iterable[GPUArray], axis: SupportsIndex = 0, allocator: _Allocator = None
-) -> GPUArray: ...
-
-stack = concatenate
-
-def transpose(a: GPUArray, axes: Shape | None = None) -> GPUArray: ...
-def reshape(a: GPUArray, *shape: Shape, order: str = "C") -> GPUArray: ...
-def arange(
-    *args: Any,
-    start: complex | None = None,
-    stop: complex | None = None,
-    step: complex | None = None,
-    dtype: _DType = None,
-    allocator: _Allocator = None,
-    stream: StreamLike = None,
-    device: Int | None = None,
-) -> GPUArray: ...
-def ones(
-    shape: Shape,
-    dtype: DTypeLike = ...,
-    allocator: _Allocator = None,
-    order: Order = "C",
-    *,
-    device: Int | None = None,
-) -> GPUArray: ...
-def ones_like(
-    other_ary: Any, dtype: _DType = None, order: OrderLike = "K", shape: Shape | None = None
-) -> GPUArray: ...
-def full(
-    shape: Shape,
-    fill_value: Any,
-    dtype: _DType = None,
-    allocator: _Allocator = None,
-    order: Order = "C",
-    *,
-    device: Int | None = None,
-) -> GPUArray: ...
-def full_like(
-    other_ary: Any,
-    fill_value: Any,
-    dtype: _DType = None,
-    order: OrderLike = "K",
-    shape: Shape | None = None,
-) -> GPUArray: ...
-def splay(n: int, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int]]: ...
-
-vec: type[Any]

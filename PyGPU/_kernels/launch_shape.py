@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyGPU._driver.device import Device
 from PyGPU._runtime import core, state
 
 if TYPE_CHECKING:
-    from PyGPU._types import Block
+    from PyGPU._types import Block, Device
 
 
 def splay(n: int, dev: Device | None = None) -> tuple[tuple[int, int], Block]:
