@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from PyGPU._runtime import core, hooks
+from PyGPU._runtime import core
 
 if TYPE_CHECKING:
     from PyGPU._types import AllocatorLike, Axis, DTypeLike, Number, StreamLike
@@ -332,7 +332,9 @@ def dot(
 
 def _selected(*given: Any) -> Any:
     """Compute a method with ``initial=`` or ``where=``."""
-    return hooks.loaded("PyGPU._arrays.numpy_reductions").selected(*given)
+    from PyGPU._arrays import numpy_reductions
+
+    return numpy_reductions.selected(*given)
 
 
 def _method(function: Callable[..., Any], has_dtype: bool) -> Callable[..., core.GPUArray]:
