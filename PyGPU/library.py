@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from PyGPU._library import builds, toolchains
 from PyGPU._library import library as _library
@@ -142,7 +142,7 @@ def load(
     5.0
     """
     is_one = isinstance(source, (str, os.PathLike))
-    sources = [source] if is_one else _as_list("source", source)
+    sources: list[Any] = [source] if is_one else _as_list("source", source)
     declared = _declarations(declarations)
     if len(sources) == 1 and re.search(r"\.so(?:\.\d+)*$", os.fspath(sources[0])):
         name = os.fspath(sources[0])
