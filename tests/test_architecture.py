@@ -224,7 +224,7 @@ def test_files_are_short_and_say_what_they_are(path):
     lines = path.read_text().splitlines()
     if path.name == "py.typed" or not lines:
         return
-    assert len(lines) <= 450 or path.name == "settings.py"  # a table
+    assert len(lines) <= 500 or path.name == "settings.py"  # a table
     assert lines[0].startswith(("//", '"""')), "the first line says which concept the file is"
 
 

@@ -43,8 +43,8 @@ def kind_of(operand: object) -> Kind:
             "with to_gpu(), or fetch the GPUArray with .get()"
         )
     # Subclasses of ndarray may add a unit or a mask.
-    is_plain = isinstance(operand, np.generic) or type(operand) is np.ndarray
-    if is_plain and operand.dtype in _DTYPES:
+    has_more = isinstance(operand, np.ndarray) and type(operand) is not np.ndarray
+    if isinstance(operand, (np.generic, np.ndarray)) and not has_more and operand.dtype in _DTYPES:
         return operand.dtype
     if isinstance(operand, tracing.Number):
         return kind_of(operand.traced_value)

@@ -84,8 +84,9 @@ def select(
             f"{len(choicelist)} choices"
         )
     dtype = result_type(*choicelist, default)
-    is_array = isinstance(default, core.GPUArray)
-    chosen: Any = default.astype(dtype) if is_array else dtype.type(default)
+    chosen: Any = (
+        default.astype(dtype) if isinstance(default, core.GPUArray) else dtype.type(default)
+    )
     for k in reversed(range(len(condlist))):
         condition: Any = condlist[k]
         if isinstance(condition, (bool, np.bool_)):
@@ -93,7 +94,8 @@ def select(
         if require_array(f"condlist[{k}]", condition).dtype != bool:
             raise TypeError(f"select: condlist[{k}]: expected dtype bool, got {condition.dtype}")
         chosen = functions.where(condition, choicelist[k], chosen)
-    return chosen
+    result: core.GPUArray = chosen
+    return result
 
 
 def angle(z: core.GPUArray, deg: bool = False) -> core.GPUArray:

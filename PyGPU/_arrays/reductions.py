@@ -330,11 +330,12 @@ def dot(
     return core._dot(a, b, dtype, stream, allocator, out)
 
 
-def _selected(*given: Any) -> Any:
+def _selected(*given: Any) -> core.GPUArray:
     """Compute a method with ``initial=`` or ``where=``."""
     from PyGPU._arrays import numpy_reductions
 
-    return numpy_reductions.selected(*given)
+    result: core.GPUArray = numpy_reductions.selected(*given)
+    return result
 
 
 def _method(function: Callable[..., Any], has_dtype: bool) -> Callable[..., core.GPUArray]:

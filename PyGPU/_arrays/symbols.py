@@ -85,9 +85,20 @@ class Symbol(Traced, GPUArray):
 
     __rmatmul__ = __matmul__
 
-    def astype(self, dtype: DTypeLike, stream: StreamLike = None) -> GPUArray:
+    def astype(
+        self,
+        dtype: DTypeLike,
+        stream: StreamLike = None,
+        *,
+        order: str = "K",
+        casting: Any = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+    ) -> GPUArray:
         """Convert to another dtype, as a C cast does."""
         dtype = np.dtype(dtype)
+        if not np.can_cast(self.dtype, dtype, casting):
+            raise TypeError(f"astype: {self.dtype} to {dtype}: not a {casting!r} cast")
         return run("copy", (self,), (self.dtype,), (dtype,), stream=stream)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:

@@ -85,17 +85,17 @@ class Order:
         return type(self), ()
 
     @contextmanager
-    def turn(self, stream: StreamLike = None, device: int = -1) -> Iterator[None]:
+    def turn(self, stream: StreamLike = None, device: int | None = None) -> Iterator[None]:
         """Hold the state, and make `stream` wait for the work that used it before.
 
-        `device` has the state; -1: the host has it, so a parent of forked processes may change it.
+        `device` has the state; None: the host has it, so a parent of forked processes may change it.
         A captured stream does not wait for work outside of its graph.
         """
-        if device >= 0 or core._is_forked_child():
+        if device is not None or core._is_forked_child():
             state.current_device()  # raises in such a child, where the lock may be held for ever
         with self._lock:
             is_null = stream is None and self._last_use is None
-            if is_null or core._is_captured(stream):
+            if device is None or is_null or core._is_captured(stream):
                 yield
                 return
             with core.device(device):  # that of the events
