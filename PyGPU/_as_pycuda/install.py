@@ -133,6 +133,7 @@ class install_as_pycuda:
         self._restored = numpy_names.restore() if numpy_compat else {}
         if settings.value("PYGPU_COMPARISONS") is None:
             core._compare_as_pycuda(True)
+        os.environ.setdefault("PYGPU_HOST_INTERFACE", "1")  # PyCUDA's arrays have it
 
     @staticmethod
     def _is_pycuda(name: str) -> bool:

@@ -333,7 +333,7 @@ ROWS = (
         "PYGPU_HOST_INTERFACE",
         _SWITCH,
         "0",
-        "0",
+        "0; `install_as_pycuda()` sets 1",
         "1: arrays of the target `host` have `__cuda_array_interface__`, as arrays of GPUs do",
         "C++",
     ),

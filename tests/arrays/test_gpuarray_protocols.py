@@ -141,22 +141,30 @@ def test_cuda_array_interface(x, data):
 
 def test_host_arrays_have_no_cuda_array_interface(python):
     """Libraries that find one look for a GPU, and do not try DLPack."""
-    array = GPUArray(3)
     if PyGPU.target != "host":
+        array = GPUArray(3)
         assert array.__cuda_array_interface__["data"] == (array.ptr, False)
         return
-    assert not hasattr(array, "__cuda_array_interface__")
-    with pytest.raises(AttributeError, match="PYGPU_HOST_INTERFACE=1"):
-        _ = array.__cuda_array_interface__
-    assert array.__dlpack_device__() == (1, 0)
-    python(
-        """
+    program = """
 import PyGPU
+if {is_pycuda}:
+    PyGPU.install_as_pycuda()
 a = PyGPU.zeros(3)
-assert a.__cuda_array_interface__ == a._array_interface
-assert a.__cuda_array_interface__["data"] == (a.ptr, False)
-""",
-        PYGPU_HOST_INTERFACE="1",
+assert a.__dlpack_device__() == (1, 0)
+assert hasattr(a, "__cuda_array_interface__") is {expected}
+try:
+    assert a.__cuda_array_interface__ == a._array_interface
+    assert a._array_interface["data"] == (a.ptr, False)
+except AttributeError as error:
+    assert "PYGPU_HOST_INTERFACE=1" in str(error)
+"""
+    python(program.format(is_pycuda=False, expected=False), PYGPU_HOST_INTERFACE="")
+    python(program.format(is_pycuda=False, expected=True), PYGPU_HOST_INTERFACE="1")
+    python(program.format(is_pycuda=True, expected=False), PYGPU_HOST_INTERFACE="0")
+    python(
+        "import os; del os.environ['PYGPU_HOST_INTERFACE']"
+        + program.format(is_pycuda=True, expected=True),
+        PYGPU_HOST_INTERFACE="0",
     )
 
 

@@ -14,9 +14,8 @@ GPUArray.itemsize .ndim .flags
 GPUArray.ptr
     better: 0 for an array without elements, not an AttributeError
 GPUArray.__cuda_array_interface__
-    better: contains the stream; also on AMD, where it waits for pending work and the stream is None;
-    absent on `host`, unless `PYGPU_HOST_INTERFACE=1` is set: CUDA's libraries cannot use the CPU's
-    memory
+    better: contains the stream; also on AMD, where it waits for pending work and the stream is
+    None; on `host`, for programs under PyCUDA's name or with `PYGPU_HOST_INTERFACE=1`
 GPUArray.__array_priority__
     better: `ndarray + a` raises a TypeError with advice, instead of making an array of objects
 GPUArray._grid ._block ._axpbyz ._axpbz ._new_like_me

@@ -86,8 +86,7 @@ py::dict array_interface(const GPUArray& array) {
 
 // Libraries that find this attribute look for a GPU at once, before they try DLPack.
 py::dict cuda_array_interface(const GPUArray& array) {
-  static const bool has_interface = PYGPU_HAVE_GPU || switch_setting("PYGPU_HOST_INTERFACE", false);
-  if (!has_interface)
+  if (!PYGPU_HAVE_GPU && !switch_setting("PYGPU_HOST_INTERFACE", false))
     throw py::attribute_error(
         "__cuda_array_interface__: arrays of the target host are in the CPU's memory; import them "
         "by DLPack, or set PYGPU_HOST_INTERFACE=1");
