@@ -286,7 +286,7 @@ def _pad_with_constants(
     made = core.GPUArray(shape, array.dtype)
     constants = np.broadcast_to(np.asarray(values), (array.ndim, 2))
     made.fill(array.dtype.type(constants[0, 0] if array.ndim else 0))
-    # As in NumPy, the last axis sets the corners.
+    # The last axis sets the corners, as in NumPy.
     if (constants != constants[:1, :1]).any():
         for axis, (before, after) in enumerate(widths):
             ends = slice(0, before), slice(shape[axis] - after, None)
