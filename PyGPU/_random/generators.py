@@ -88,7 +88,7 @@ class Order:
     def turn(self, stream: StreamLike = None, device: int | None = None) -> Iterator[None]:
         """Hold the state, and make `stream` wait for the work that used it before.
 
-        `device` has the state; None: the host has it, so a parent of forked processes may change it.
+        `device` has the state; None: the host, so a parent of forked processes may change it.
         A captured stream does not wait for work outside of its graph.
         """
         if device is not None or core._is_forked_child():
