@@ -40,18 +40,17 @@ assert pool.held_blocks == 1, "8 MB made room"
     )
 
 
-def test_garbage_comes_back_before_anything_is_freed(python):
+def test_garbage_comes_back_before_other_blocks_are_freed(python):
     python(
         HEAD
         + """
 gc.disable()
 cycle = [pool.allocate(40 * MB)]
 cycle.append(cycle)
-address = int(cycle[0])
 small = pool.allocate(MB); small.free()
 del cycle
 block = pool.allocate(40 * MB)
-assert int(block) == address and pool.held_blocks == 1
+assert pool.held_blocks == 1  # the small one; the garbage's was enough
 """,
         **SMALL,
     )
