@@ -41,7 +41,8 @@ GPUArray.__setitem__
 
 # Shapes and views
 GPUArray.reshape(order) .ravel
-    differs: NumPy's order, with a copy where needed; `order="A"` reads memory as PyCUDA does
+    differs: NumPy's elements, contiguous in the order of the call, with a copy where needed;
+    `order="A"` reads memory as PyCUDA does
 GPUArray.T
 GPUArray.transpose(axes)
     better: a repeated axis raises ValueError
@@ -66,7 +67,8 @@ GPUArray.__truediv__ .__rtruediv__
     better: as above; rounded as in NumPy: integers give floats, division by zero gives inf or nan
 GPUArray.__pow__ .__rpow__
     better: as above; integers are exact; integers to a negative number raise ValueError, as in
-    NumPy (to negative elements of an array, which would need a wait, they give 0)
+    NumPy; to find one in an array of signed exponents, the call waits for the device, except in a
+    capture
 GPUArray.__iadd__ .__isub__ .__imul__ .__ipow__ .__itruediv__
     better: as above; computed in NumPy's common dtype; a TypeError if NumPy rejects the cast of the
     result, except for sums and products of integers, which wrap, or are truncated with floats
@@ -82,7 +84,8 @@ GPUArray.__eq__ .__ne__
 GPUArray.__lt__ .__le__ .__gt__ .__ge__
     better: dtypes as above; broadcasting; complex numbers raise TypeError, not CompileError
 GPUArray.fill(value, stream)
-    better: any strides, float16; records and all other element types
+    better: any strides, float16; records and all other element types; integers take the integer
+    part of a float, as in NumPy
 GPUArray.astype(dtype, stream)
     better: any strides, in the same order; float16
 GPUArray.mul_add(selffac, other, otherfac, add_timer, stream, out)
