@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from everywhere import COMPILERS, build, require
 
-from PyGPU import compiler, elementwise, gpuarray, tools
-from PyGPU._kernels.text import indexed
+from PyGPU import _driver, compiler, elementwise, gpuarray, tools
 
 rng = np.random.default_rng(5)
 f4, f8, i4, u1, c8, b1 = (np.dtype(code) for code in ("f4", "f8", "i4", "u1", "c8", "?"))
@@ -94,7 +93,7 @@ def all_texts():
         raise Caught
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(indexed, "SourceModule", catch)
+        patch.setattr(_driver, "SourceModule", catch)
         for name, given, *_ in CASES:
             with pytest.raises(Caught):
                 getter(name).__wrapped__(*given)
@@ -130,7 +129,7 @@ def compiled(all_compiled, monkeypatch):
 
     def choose(number):
         One.number = number
-        monkeypatch.setattr(indexed, "SourceModule", One)
+        monkeypatch.setattr(_driver, "SourceModule", One)
 
     return choose
 
