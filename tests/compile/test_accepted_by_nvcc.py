@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from PyGPU import errors, gpuarray
-from PyGPU._compile import build, constants
+from PyGPU._compile.compilers import build
+from PyGPU._compile.source import constants
 from PyGPU.compiler import SourceModule
 
 # Declarations, an expression of them, and its value.
