@@ -154,7 +154,8 @@ Status allocate(MemoryKind kind, std::size_t nbytes, const std::function<Status(
       if (!status.detail.empty()) status.detail += ": ";
       status.detail += std::to_string(nbytes) + " bytes" + state_of_memory(kind);
     }
-    if (kind != MemoryKind::host) trim_pool(current_device());  // a failed attempt may have grown it
+    if (kind != MemoryKind::host)
+      trim_pool(current_device());  // a failed attempt may have grown it
     if (!tries_again) return status;
     status = attempt();
   }
