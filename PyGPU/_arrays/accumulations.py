@@ -100,7 +100,7 @@ def _along(name: str, a: core.GPUArray, axis: int, dtype: DType | None) -> core.
         return core.GPUArray(x.shape, reduced_dtype(getattr(np, name), x.dtype, dtype))
     plan = _plan(name, x.dtype, dtype, x.shape, axis, core._current_device_key())
     to, launch, grid, block, each, lines, chunks, in_chunks, carries = plan
-    out = core.GPUArray(x.shape, to)
+    out = core.GPUArray(x.shape, to, a.allocator)
     if chunks == 1:
         launch(grid, block, None, x, out, *each, 0, 0)
         return out

@@ -128,6 +128,8 @@ def test_allocator_that_frees_an_operand(python):
         "concatenate": "gpuarray.concatenate([a, b], allocator=allocate)",
         "mask": "a[mask]",
         "sine": "np.sin(a)",
+        "where": "np.where(mask, a, b)",
+        "running sum": "np.cumsum(a)",
     }
     cases = {
         name: f"{operation}\nvictim = a\n"

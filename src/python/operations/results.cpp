@@ -6,7 +6,8 @@
 namespace PyGPU::python {
 namespace {
 
-// Layout of a result, and the operand whose device and allocator the result gets.
+// Layout of a result, and the operand whose device and allocator the result gets: the first one
+// that is no mask, or the first.
 struct ResultPlan {
   Layout layout;
   const GPUArray* model;
@@ -15,21 +16,26 @@ struct ResultPlan {
 ResultPlan plan_result(const Operand* operands, int count, int code) {
   const Layout* layouts[max_operands];
   int arrays = 0;
-  const GPUArray* first = nullptr;
+  const GPUArray* model = nullptr;
+  bool is_mask = true;
   Axes shape;
   for (int i = 0; i < count; ++i) {
     if (!operands[i].array) continue;
     const Layout& layout = operands[i].array->layout();
-    if (!first) {
-      first = operands[i].array;
+    const bool is_bool = operands[i].code >= 0 && dtypes[operands[i].code].kind == 'b';
+    if (!model || (is_mask && !is_bool)) {
+      model = operands[i].array;
+      is_mask = is_bool;
+    }
+    if (arrays == 0) {
       shape = layout.shape();
     } else if (layout.shape() != shape) {
       shape = broadcast_or_raise(shape, layout.shape());
     }
     layouts[arrays++] = &layout;
   }
-  if (!first) throw py::type_error("expected at least one GPUArray among the operands");
-  return {result_layout(shape, layouts, arrays, dtypes[code].itemsize), first};
+  if (!model) throw py::type_error("expected at least one GPUArray among the operands");
+  return {result_layout(shape, layouts, arrays, dtypes[code].itemsize), model};
 }
 
 // Return true if a class creates its objects as GPUArray does.
