@@ -41,10 +41,18 @@ using Memory = UniqueHandle<MemoryTraits>;
 // Allocate `nbytes` on the current device. For 0 bytes the handle stays empty, without an error.
 Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes);
 
+// What follows a first failure in allocate().
+[[gnu::cold]] Status allocate_again(MemoryKind kind, std::size_t nbytes, Status status,
+                                    const std::function<Status()>& attempt);
 // Make the allocation `attempt` of `nbytes` on the current device. Out of memory: runs `reclaim`,
 // trims the pool and tries again, until `reclaim` releases nothing more. The last failure's detail
 // has the size and the state of the device's memory.
-Status allocate(MemoryKind kind, std::size_t nbytes, const std::function<Status()>& attempt);
+template <class Attempt>
+Status allocate(MemoryKind kind, std::size_t nbytes, Attempt attempt) {
+  const Status first = attempt();
+  return first.code == cudaErrorMemoryAllocation ? allocate_again(kind, nbytes, first, attempt)
+                                                 : first;
+}
 Status allocate_memory(Memory& memory, MemoryKind kind, std::size_t nbytes);
 // Set `reclaim(kind, turn)`, which returns whether it may have released memory of that kind. Turns
 // count from 0. The bindings collect Python's garbage, then release the free blocks of pools.

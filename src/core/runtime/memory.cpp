@@ -144,8 +144,8 @@ Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes) {
   return {};
 }
 
-Status allocate(MemoryKind kind, std::size_t nbytes, const std::function<Status()>& attempt) {
-  Status status = attempt();
+Status allocate_again(MemoryKind kind, std::size_t nbytes, Status status,
+                      const std::function<Status()>& attempt) {
   for (int turn = 0; status.code == cudaErrorMemoryAllocation; ++turn) {
     if (kind != MemoryKind::host) (void)cudaGetLastError();
     const auto& reclaim = reclaim_hook();

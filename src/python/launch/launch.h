@@ -101,7 +101,7 @@ class Launch {
   // TypeError if the array is on another device than the launch.
   void reads(const GPUArray& array) {
     require_device(array.core, device_);
-    array.core.require_alive();
+    if (!array.core.address()) array.core.require_alive();  // no memory yet
     keep_for_graph(array);
     order_.uses(array.core.storage());
   }

@@ -199,7 +199,7 @@ py::object reduced(PyObject* const* given, Index degrees) {
   const std::size_t itemsize = dtypes[fold_key.compute].itemsize;
   Launch launch(request.stream, current_device());
   launch.reads(array);
-  launch.reads(a);  // `array` may be a copy of it
+  if (array.core.storage() != a.core.storage()) launch.reads(a);  // of which `array` is a copy
   if (request.out) launch.writes(*request.out);
   if (whole && layout.contiguous()) {
     GPUArray result =

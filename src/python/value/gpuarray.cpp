@@ -110,10 +110,9 @@ DeviceGuard use_device_of(const Array& array) {
   return array.address() ? use_device(array.device()) : DeviceGuard();
 }
 
-void require_device(const Array& array, int device) {
-  if (array.address() && array.device() != device)
-    throw py::type_error("operands on devices " + std::to_string(device) + " and " +
-                         std::to_string(array.device()) + ": copy one to the other's device first");
+void raise_other_device(const Array& array, int device) {
+  throw py::type_error("operands on devices " + std::to_string(device) + " and " +
+                       std::to_string(array.device()) + ": copy one to the other's device first");
 }
 
 GPUArray new_array(const Layout& layout, const py::object& dtype, const py::object& allocator,

@@ -130,6 +130,9 @@ inline const GPUArray& require_array(const char* name, PyObject* object) {
                        "; call to_gpu() to copy an ndarray to the device");
 }
 // Throw TypeError if the array has elements on another device.
-void require_device(const Array& array, int device);
+[[noreturn]] void raise_other_device(const Array& array, int device);
+inline void require_device(const Array& array, int device) {
+  if (array.address() && array.device() != device) raise_other_device(array, device);
+}
 
 }  // namespace PyGPU::python
