@@ -130,6 +130,7 @@ def unravel_index(
     if require_array("indices", indices).dtype.kind not in "iu":
         raise TypeError(f"unravel_index: indices: expected integers, got {indices.dtype}")
     lengths = _in_order("unravel_index", _lengths(shape), order)
+    indices = indices.astype(np.int64, copy=False)
     _require_in_range("unravel_index: indices", indices, math.prod(lengths))
     rest, found = indices, []
     for length in reversed(lengths):
@@ -143,6 +144,7 @@ def _fitted(k: int, index: core.GPUArray, length: int, mode: str) -> core.GPUArr
     name = f"multi_index[{k}]"
     if require_array(name, index).dtype.kind not in "iu":
         raise TypeError(f"ravel_multi_index: {name}: expected integers, got {index.dtype}")
+    index = index.astype(np.int64, copy=False)
     if mode == "wrap":
         return functions.apply("remainder", index, length)
     if mode == "clip":

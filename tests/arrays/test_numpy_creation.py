@@ -76,6 +76,25 @@ CHOICES = {
 }
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8"])
+def test_indices_are_computed_in_64_bits(dtype):
+    rows, columns = np.array([[100, 120], [7, 9]], dtype)
+    flat = np.ravel_multi_index((gpuarray.to_gpu(rows), gpuarray.to_gpu(columns)), (60000, 60000))
+    assert flat.dtype == np.int64
+    np.testing.assert_array_equal(flat.get(), [6000007, 7200009])
+    for mode in ("wrap", "clip"):
+        made = np.ravel_multi_index(
+            (gpuarray.to_gpu(rows), gpuarray.to_gpu(columns)), (200, 200), mode, "F"
+        )
+        expected = np.ravel_multi_index((rows, columns), (200, 200), mode, "F")
+        np.testing.assert_array_equal(made.get(), expected)
+    for made, expected in zip(
+        np.unravel_index(gpuarray.to_gpu(rows), (10, 200)), np.unravel_index(rows, (10, 200))
+    ):
+        assert made.dtype == np.int64
+        np.testing.assert_array_equal(made.get(), expected)
+
+
 @pytest.mark.parametrize("name", CHOICES)
 def test_choices(name):
     expected, made = CHOICES[name](A), CHOICES[name](gpuarray.to_gpu(A))
