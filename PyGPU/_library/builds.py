@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,6 @@ _READ = (
 )
 # Folders of the system into which a library may be installed later.
 _LIBRARY_FOLDERS = ("/usr/local/lib", "/usr/local/lib64")
-_LARGE = 1 << 26  # bytes of a named file whose size and time are compared instead of its contents
 _JOBS = 8  # maximum number of concurrent compilers; each may use a gigabyte of memory
 
 
@@ -53,13 +52,8 @@ class Request:
     cache_dir: CacheDir = None
 
 
-def _read(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
-
-
-def _named(words: Iterable[str]) -> tuple[dict[str, bytes], list[str]]:
-    """Return digests of the files that options may name, and the folders.
+def _named(words: Iterable[str]) -> tuple[list[tuple[str, int, int, int]], list[str]]:
+    """Return the states of the files that options may name, and the folders.
 
     The files are libraries, objects, scripts of the linker and programs. A library that is named
     without its folder may be any of the files with its name.
@@ -72,13 +66,9 @@ def _named(words: Iterable[str]) -> tuple[dict[str, bytes], list[str]]:
             name = found[1] or following
             names = [f"lib{name}.so", f"lib{name}.a", name[1:]]  # the last for -l:name
             paths |= {os.path.join(a, b) for a in (*folders, *_LIBRARY_FOLDERS) for b in names}
-    result = {}
-    for path in filter(os.path.isfile, paths):
-        state = os.stat(path)
-        is_read = state.st_size <= _LARGE and os.access(path, os.R_OK)
-        data = _read(path) if is_read else b"%d %d" % (state.st_size, state.st_mtime_ns)
-        result[os.path.abspath(path)] = digests.of(data)
-    return result, folders
+    states = [(os.path.abspath(one), os.stat(one)) for one in filter(os.path.isfile, paths)]
+    # ar can keep the size and the modification time, but no program can set the time of change.
+    return sorted((a, b.st_size, b.st_mtime_ns, b.st_ctime_ns) for a, b in states), folders
 
 
 class _Build:
@@ -86,22 +76,23 @@ class _Build:
 
     def __init__(self, request: Request) -> None:
         self.request, toolchain = request, request.toolchain
-        self.sources = {path: _read(path) for path in request.sources}
+        self.sources = {one: Path(one).read_bytes() for one in request.sources}
         words = [word for word in request.options if not word.startswith("-X")]
         self.parsed = _options.parse(words)
         folders = [*self.parsed.include_dirs, *includes.variable_folders(HEADER_VARIABLES)]
         self.folders = [*request.include_dirs, *map(os.path.abspath, folders)]
+        linked = toolchain.linked(request.options, request.libraries)
         self.words = [
             *toolchain.compiling("", request.architectures, request.options),
             *toolchain.linking(request.architectures),
-            *toolchain.linked(request.options, request.libraries),
+            *linked,
             *toolchain.libraries(),
         ]
         self.variables = {
             name: os.environ[name] for name in os.environ if re.fullmatch(_READ, name)
         }
         values = [one for value in self.variables.values() for one in (value, *value.split())]
-        self.named, self.named_folders = _named([*request.options, *self.words, *values])
+        self.named, self.named_folders = _named([*request.options, *linked, *values])
         # All named folders, because some may have headers (-iquote, C_INCLUDE_PATH).
         searched = [*self.folders, *self.named_folders]
         self.found = includes.scan_all(
@@ -110,17 +101,14 @@ class _Build:
 
     def key(self) -> str:
         request, toolchain = self.request, self.request.toolchain
-        contents = {**self.found.files, **self.sources, **self.named}
+        contents = {**self.found.files, **self.sources}
         return entries.key(
             "library",
             toolchain.name,
             toolchain.identity(self.named_folders),
             own_files.digest(entries.directory(request.cache_dir)),
-            "\0".join(self.words),
-            repr(sorted(self.variables.items())),
-            "\0".join(request.sources),
-            "\0".join(request.include_dirs),
-            "\0".join(self.found.installed),
+            repr((self.words, sorted(self.variables.items()), self.named, self.found.installed)),
+            repr((request.sources, request.include_dirs)),
             *(part for path in sorted(contents) for part in (path, contents[path])),
         )
 
@@ -205,7 +193,7 @@ class _Build:
             done = _run(words, toolchain, "the library")
             log = "".join(one for _, _, one in made) + done.stderr
             lists = [listed for _, listed, _ in made]
-            known = [*self.found.files, *self.sources, *self.named]
+            known = [*self.found.files, *self.sources, *(path for path, *_ in self.named)]
             linked = dependencies.linked(done.stdout)
             is_known = self.found.is_complete and os.path.realpath(made[0][0]) in linked
             system_files = (
@@ -279,33 +267,34 @@ def built(request: Request) -> tuple[Path, str]:
         if system_files is None or _Build(request).key() != name:  # a file changed meanwhile
             return made, log
         data = made.read_bytes()
-        library = entries.put(folder, _library_name(digests.of(data)), data, 0o755)
+        digest = digests.of(data)
+        library = entries.put(folder, f"{digest.hex()}{eviction.LIBRARY}", data, 0o755)
         if library is None:
             return made, log
         discard(made)
-        entries.store(folder, name, entry.Entry(digests.of(data), log, {}, {}, system_files))
+        entries.store(folder, name, entry.Entry(digest, log, {}, {}, system_files))
         return library, log
-
-
-def _library_name(digest: bytes) -> str:
-    """Return the name of a library's file.
-
-    It depends on the contents: the loader does not read another file of the same name.
-    """
-    return f"{digest.hex()}{eviction.LIBRARY}"
 
 
 def _cached(folder: Path, name: str) -> tuple[Path, str] | None:
     """Return a library and its log; None if it is missing, damaged or out of date.
 
-    The image of the entry is the digest of the library.
+    The image of the entry is the digest of the library. It also names the library's file, because
+    the loader does not read another file of the same name.
     """
     kept = entries.load(folder, name)
     if kept is None:
         return None
-    library = folder / kept.image.hex()[:2] / _library_name(kept.image)
+    library = folder / kept.image.hex()[:2] / f"{kept.image.hex()}{eviction.LIBRARY}"
+    changed = os.stat(library).st_ctime_ns if library.exists() else 0
+    return (library, kept.log) if _digest(library, changed) == kept.image else None
+
+
+@lru_cache
+def _digest(library: Path, changed: int) -> bytes | None:
+    """Return the digest of a library; None if it is missing. `changed` is the time of change."""
     data = files.read(library)
-    return (library, kept.log) if data is not None and digests.of(data) == kept.image else None
+    return None if data is None else digests.of(data)
 
 
 _temporary_folders: set[str] = set()

@@ -6,7 +6,6 @@ systems put the command before their compiler; its exit status is the compiler's
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 import re
@@ -14,11 +13,11 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from PyGPU._compile.cache import files
 from PyGPU._compile.compilers import host_compiler, host_lockstep
 from PyGPU._compile.source import includes
 from PyGPU._library import host_sources
@@ -35,24 +34,9 @@ of the compiler: python -m PyGPU --cflags --target host prints the options that 
 _FOLDERS = ("-I", "-iquote", "-isystem", "-idirafter")
 #: Options of C++ compilers whose value may be the next word.
 _WITH_VALUE = (
-    *_FOLDERS,
-    *(
-        "-D",
-        "-U",
-        "-include",
-        "-imacros",
-        "-o",
-        "-x",
-        "-MF",
-        "-MJ",
-        "-MT",
-        "-MQ",
-        "-L",
-        "-l",
-        "-T",
-        "-u",
-    ),
-    *("-Xpreprocessor", "-Xassembler", "-Xlinker", "-Xclang", "-mllvm", "--param", "-target"),
+    *(*_FOLDERS, "-D", "-U", "-include", "-imacros", "-o", "-x", "-MF", "-MJ", "-MT", "-MQ"),
+    *("-L", "-l", "-T", "-u", "-Xpreprocessor", "-Xassembler", "-Xlinker", "-Xclang", "-mllvm"),
+    *("--param", "-target"),
 )
 
 
@@ -102,8 +86,6 @@ def _parsed(words: Sequence[str]) -> _Words:
         result.texts.extend(f"{os.path.splitext(one)[0]}.d" for one in (*result.outputs, *stems))
     if {"-E", "-M", "-MM"} & {*words}:
         result.texts.extend(result.outputs)
-    for name in ("DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES"):  # variables of GCC
-        result.texts.extend(os.environ.get(name, "").split()[:1])
     return result
 
 
@@ -116,24 +98,17 @@ def _expanded(words: Iterable[str]) -> Iterator[str]:
             yield word
 
 
-@contextlib.contextmanager
-def _folder(outputs: Sequence[str]) -> Iterator[Path]:
-    """Make a folder for copies, for the time of a ``with`` block.
-
-    It lies beside the output, so ccache finds a command with the same names again.
-    """
-    with files.scratch() as scratch:
-        folder = Path(scratch)
-        if outputs and (os.path.isfile(outputs[-1]) or not os.path.exists(outputs[-1])):
-            beside = Path(os.path.abspath(f"{outputs[-1]}.PyGPU"))
-            shutil.rmtree(beside, ignore_errors=True)  # of an interrupted command
-            with contextlib.suppress(OSError):  # the compiler will say that it cannot write there
-                beside.mkdir()
-                folder = beside
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+def _folder(outputs: Sequence[str]) -> Path:
+    """Make a folder for copies: beside the output, so ccache finds the same command again."""
+    beside = Path(os.path.abspath(f"{outputs[-1]}.PyGPU")) if outputs else None
+    if beside is None or outputs[-1] == os.devnull:
+        return Path(tempfile.mkdtemp(prefix="PyGPU-"))
+    shutil.rmtree(beside, ignore_errors=True)  # of an interrupted command
+    try:
+        beside.mkdir()
+    except OSError:  # the compiler will say that it cannot write there
+        return _folder([])
+    return beside
 
 
 def _lockstep_options(command: Sequence[str]) -> list[str]:
@@ -183,18 +158,20 @@ def main(arguments: Sequence[str]) -> int:
         return 0 if arguments else 2
     compiler, *words = _expanded(arguments)
     parsed = _parsed(words)
-    with _folder(parsed.outputs) as folder:
-        copies = folder / "copies"
+    folder = _folder(parsed.outputs)
+    copies = folder / "copies"
+    try:
         command = _rewritten([compiler, *words], parsed, copies) or words
-        try:
-            done = subprocess.run([compiler, *command], capture_output=True)
-        except OSError as error:
-            print(f"{compiler} does not run: {error}", file=sys.stderr)
-            return 127
-        for path in map(Path, parsed.texts):
-            if path.is_file():
-                path.write_bytes(_named_originals(path.read_bytes(), copies))
-        for stream, text in ((sys.stdout, done.stdout), (sys.stderr, done.stderr)):
-            stream.flush()
-            stream.buffer.write(_named_originals(text, copies))
+        done = subprocess.run([compiler, *command], capture_output=True)
+    except OSError as error:
+        print(f"{compiler} does not run: {error}", file=sys.stderr)
+        return 127
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    for path in map(Path, parsed.texts):
+        if path.is_file():
+            path.write_bytes(_named_originals(path.read_bytes(), copies))
+    for stream, text in ((sys.stdout, done.stdout), (sys.stderr, done.stderr)):
+        stream.flush()
+        stream.buffer.write(_named_originals(text, copies))
     return done.returncode if done.returncode >= 0 else 128 - done.returncode

@@ -45,9 +45,6 @@ def copied_folders(folders: Iterable[str], copies: Path) -> list[str]:
 
 def named_originals(options: Iterable[str], copies: Path) -> list[str]:
     """Return the options by which debug information names the originals."""
-    options = [*options]
-    if not any(word.startswith("-g") for word in options):
-        return []
     renamed = (re.fullmatch(r"(-f\w+-prefix-map=)(.*)", word) for word in options)
     given = [f"{one[1]}{copies}{one[2]}" for one in renamed if one]
     return [f"-ffile-prefix-map={copies}=", *given]

@@ -203,10 +203,7 @@ _OF_MACHINE = r"-l(?:cuda|cudart|cudart_static|cudadevrt|amdhip64)"
 # Options of nvcc for its host compiler and the linker, as a C++ compiler spells them.
 _COMPILER = ("-Xcompiler", "--compiler-options")
 _LINKER = ("-Xlinker", "--linker-options")
-_SPELLED = {
-    **{"-L": "-L", "--library-path": "-L", "-l": "-l", "--library": "-l"},
-    **{"-g": "-g", "--debug": "-g", "-pg": "-pg", "--profile": "-pg"},
-}
+_LIBRARIES = {"-L": "-L", "--library-path": "-L", "-l": "-l", "--library": "-l"}
 
 
 def _split(options: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
@@ -217,17 +214,18 @@ def _split(options: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
     words = iter(options)
     for word in words:
         name, has_value, value = word.partition("=")
-        if name in (*_COMPILER, *_LINKER) or _SPELLED.get(name) in ("-L", "-l"):
+        if name in (*_COMPILER, *_LINKER, *_LIBRARIES):
             value = value if has_value else next(words, "")
         given = [one.replace("\\,", ",") for one in re.split(r"(?<!\\),", value) if one]
-        if name in _COMPILER or _SPELLED.get(word) in ("-g", "-pg"):
-            given = given or [_SPELLED[word]]
+        if word in ("-g", "-pg", "--debug", "--profile"):
+            given = [word]
+        if name in _COMPILER or given == [word]:
             passed += [one for one in given if one != "-fPIC"]
             linked += given
         elif name in _LINKER:
             linked += [each for one in given for each in ("-Xlinker", one)]
-        elif name in _SPELLED:
-            linked.append(_SPELLED[name] + value)
+        elif name in _LIBRARIES:
+            linked.append(_LIBRARIES[name] + value)
         elif re.match("-L|-l(?!ineinfo|to)|-Wl,", word) or re.fullmatch(_INPUT, word):
             linked.append(word)
         else:

@@ -148,11 +148,10 @@ def _reported(vendor: Vendor, program: str) -> tuple[str, ...]:
         done = subprocess.run(words, capture_output=True, encoding="utf-8", errors="replace")
     except OSError:
         return ()
-    found = re.findall(r"(?m)^#\$ TOP=(.*)", done.stderr)
-    for line in re.findall(r"(?m)^#\$ (?:INCLUDES|LIBRARIES)=(.*)", done.stderr):
-        folders = re.findall(r'"-[IL]([^"]+)"|(?<!\S)-[IL](\S+)', line)
-        found += [re.sub(r"/[^/]+(/stubs)?/*$", "", one or other) for one, other in folders]
-    return tuple(dict.fromkeys(map(os.path.realpath, found)))
+    lines = re.findall(r"(?m)^#\$ (?:INCLUDES|LIBRARIES)=(.*)", done.stderr)
+    folders = re.findall(r'"-[IL]([^"]+)"|(?<!\S)-[IL](\S+)', "\n".join(lines))
+    parents = [re.sub(r"/[^/]+(/stubs)?/*$", "", one or other) for one, other in folders]
+    return tuple(dict.fromkeys(map(os.path.realpath, parents)))
 
 
 def named(vendor: Vendor) -> tuple[str, tuple[str, ...]] | None:
