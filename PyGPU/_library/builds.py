@@ -34,6 +34,8 @@ _READ = (
     r"(?:GCC|LD|CCC|NVCC|HIPCC)_\w+|HIP_(?:COMPILER|RUNTIME)|HCC_AMDGPU_TARGET|LDEMULATION|GNUTARGET|"
     r"SOURCE_DATE_EPOCH|(?:SYSTEM_)?INCLUDES|LIBRARIES|(?:CUDAFE|PTXAS)_FLAGS"
 )
+# Programs that a compiler, or a script or ccache in its place, finds on PATH.
+_PROGRAMS = ("g++", "gcc", "clang++", "clang", "as", "ld")
 # Folders of the system into which a library may be installed later.
 _LIBRARY_FOLDERS = ("/usr/local/lib", "/usr/local/lib64")
 _JOBS = 8  # maximum number of concurrent compilers; each may use a gigabyte of memory
@@ -52,11 +54,11 @@ class Request:
     cache_dir: CacheDir = None
 
 
-def _named(words: Iterable[str]) -> tuple[list[tuple[str, int, int, int]], list[str]]:
-    """Return the states of the files that options may name, and the folders.
+def _named(words: Iterable[str], compiler: str) -> tuple[dict[str, tuple[int, ...]], list[str]]:
+    """Return the states of the files that a build with these options may read, and the folders.
 
-    The files are libraries, objects, scripts of the linker and programs. A library that is named
-    without its folder may be any of the files with its name.
+    The files are libraries, objects, scripts of the linker and programs. A library or a program
+    that is named without its folder may be any of the files with its name.
     """
     parts = [part for word in words for part in (word, *re.split(r"[,=:]", word))]
     paths = {*parts, *(re.sub(r"^(?:-[A-Za-z]|@)", "", part) for part in parts)}
@@ -65,10 +67,16 @@ def _named(words: Iterable[str]) -> tuple[list[tuple[str, int, int, int]], list[
         if found := re.fullmatch(r"(?:-l|--library)(.*)", part):
             name = found[1] or following
             names = [f"lib{name}.so", f"lib{name}.a", name[1:]]  # the last for -l:name
-            paths |= {os.path.join(a, b) for a in (*folders, *_LIBRARY_FOLDERS) for b in names}
-    states = [(os.path.abspath(one), os.stat(one)) for one in filter(os.path.isfile, paths)]
-    # ar can keep the size and the modification time, but no program can set the time of change.
-    return sorted((a, b.st_size, b.st_mtime_ns, b.st_ctime_ns) for a, b in states), folders
+            paths |= {f"{a}/{b}" for a in (*folders, *_LIBRARY_FOLDERS) for b in names}
+    searched = [*folders, *os.environ.get("PATH", os.defpath).split(os.pathsep)]
+    names = [os.path.basename(compiler), *_PROGRAMS]
+    programs = [compiler, *(f"{a}/{b}" for a in searched for b in names)]
+    result: dict[str, tuple[int, ...]] = {}
+    result.update((one, state) for one in programs if (state := dependencies.file_state(one)))
+    for path in filter(os.path.isfile, paths):
+        own = os.stat(path)  # the time of change, too: programs can set the modification time
+        result[os.path.abspath(path)] = own.st_size, own.st_mtime_ns, own.st_ctime_ns
+    return result, folders
 
 
 class _Build:
@@ -88,11 +96,11 @@ class _Build:
             *linked,
             *toolchain.libraries(),
         ]
-        self.variables = {
-            name: os.environ[name] for name in os.environ if re.fullmatch(_READ, name)
-        }
+        names = re.findall(rf"(?m)^(?:{_READ})$", "\n".join(os.environ))
+        self.variables = {name: os.environ[name] for name in names}
         values = [one for value in self.variables.values() for one in (value, *value.split())]
-        self.named, self.named_folders = _named([*request.options, *linked, *values])
+        options = [*request.options, *linked, *values]
+        self.named, self.named_folders = _named(options, toolchain.compiler())
         # All named folders, because some may have headers (-iquote, C_INCLUDE_PATH).
         searched = [*self.folders, *self.named_folders]
         self.found = includes.scan_all(
@@ -105,10 +113,9 @@ class _Build:
         return entries.key(
             "library",
             toolchain.name,
-            toolchain.identity(self.named_folders),
             own_files.digest(entries.directory(request.cache_dir)),
-            repr((self.words, sorted(self.variables.items()), self.named, self.found.installed)),
-            repr((request.sources, request.include_dirs)),
+            repr((self.words, sorted(self.variables.items()), sorted(self.named.items()))),
+            repr((self.found.installed, request.sources, request.include_dirs)),
             *(part for path in sorted(contents) for part in (path, contents[path])),
         )
 
@@ -184,7 +191,7 @@ class _Build:
             words = [
                 toolchain.compiler(),
                 *toolchain.linking(request.architectures),
-                *toolchain.trace,
+                *("-Xlinker", "-t"),  # lists the files that the linker reads
                 *(str(one) for one, _, _ in made),
                 *toolchain.linked(request.options, request.libraries),
                 *toolchain.libraries(),
@@ -193,7 +200,7 @@ class _Build:
             done = _run(words, toolchain, "the library")
             log = "".join(one for _, _, one in made) + done.stderr
             lists = [listed for _, listed, _ in made]
-            known = [*self.found.files, *self.sources, *(path for path, *_ in self.named)]
+            known = [*self.found.files, *self.sources, *self.named]
             linked = dependencies.linked(done.stdout)
             is_known = self.found.is_complete and os.path.realpath(made[0][0]) in linked
             system_files = (

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from PyGPU._compile.cache import architectures
 from PyGPU._compile.compilers import device_names, host_compiler, libraries
@@ -16,12 +15,8 @@ from PyGPU._runtime import PACKAGE, capabilities, core, include_root, programs
 DEVICE_ENDINGS = (".cu", ".hip")
 #: Endings of files that are sources.
 SOURCE_ENDINGS = (*DEVICE_ENDINGS, ".cpp", ".cc", ".cxx", ".c++", ".C", ".c")
-
-
 #: Environment variables by which GCC and Clang find headers of C++.
 HEADER_VARIABLES = ("CPATH", "CPLUS_INCLUDE_PATH")
-# Programs that a compiler, or a script in its place, finds on PATH.
-_PROGRAMS = ("g++", "gcc", "clang++", "clang", "as", "ld")
 
 
 class Toolchain(ABC):
@@ -31,8 +26,6 @@ class Toolchain(ABC):
     name = ""
     #: A vendor's toolkit compiles the files; otherwise they are rewritten as C++ first.
     has_toolkit = True
-    #: Options with which the linker lists its inputs.
-    trace: tuple[str, ...] = ("-Wl,-t",)
 
     @abstractmethod
     def compiler(self) -> str:
@@ -91,18 +84,6 @@ class Toolchain(ABC):
         """Return the environment of the compiler."""
         return programs.environment()
 
-    def identity(self, folders: Iterable[str] = ()) -> str:
-        """Return a text that differs between installed compilers, without running one.
-
-        The compiler may be a script or ccache, so the text has the programs that they may run: in
-        `folders` and on PATH.
-        """
-        path = self.compiler()
-        names = dict.fromkeys([os.path.basename(path), *_PROGRAMS])
-        folders = [*folders, *os.environ.get("PATH", os.defpath).split(os.pathsep)]
-        found = [path, *(os.path.join(folder, name) for folder in folders for name in names)]
-        return "\n".join(host_compiler.identity(one) for one in found if os.path.isfile(one))
-
 
 # Inputs of the linker among options.
 _INPUT = r"[^-].*\.(?:o|a|so[.\d]*)"
@@ -135,7 +116,6 @@ class Nvcc(Toolchain):
     """NVIDIA's nvcc."""
 
     name = "cuda"
-    trace = ("-Xlinker", "-t")
 
     def compiler(self) -> str:
         return libraries.program("nvrtc")

@@ -97,9 +97,9 @@ def compiler() -> str:
 _real = lru_cache(os.path.realpath)
 
 
-def identity(path: str | None = None) -> str:
+def identity() -> str:
     """Return a text that differs between installed compilers, without running one."""
-    path = path or compiler()
+    path = compiler()
     state = os.stat(path)
     # The name counts, too: ccache finds the compiler by the name of a link to ccache.
     return f"{path} {_real(path)} {state.st_size} {state.st_mtime_ns}"

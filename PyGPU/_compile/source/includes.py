@@ -94,9 +94,8 @@ class _Search:
 
     def find(self, name: bytes, folder: str) -> None:
         path = os.fsdecode(name)
-        folders = [""] if os.path.isabs(path) else [folder, *self.folders]
-        places = [os.path.join(one, path) for one in folders]
-        for place in places:
+        for one in [""] if os.path.isabs(path) else (folder, *self.folders):
+            place = os.path.join(one, path)
             if place in self.files:
                 continue
             try:
@@ -113,9 +112,8 @@ class _Search:
                     continue
             self.files[place] = data
             self.queue.append((os.path.dirname(place), data))
-        if self.files.keys().isdisjoint(places):
-            places = [os.path.join(one, path) for one in _INSTALLED]
-            self.installed.update(filter(os.path.exists, places))
+        installed = (f"{one}/{path}" for one in _INSTALLED)
+        self.installed.update(filter(os.path.exists, installed))
 
 
 def scan(
