@@ -199,16 +199,12 @@ class _Build:
             ]
             done = _run(words, toolchain, "the library")
             log = "".join(one for _, _, one in made) + done.stderr
+            linked = dependencies.linked(done.stdout)
+            if os.path.realpath(made[0][0]) not in linked:  # the linker ignores -t
+                return log.strip(), None
             lists = [listed for _, listed, _ in made]
             known = [*self.found.files, *self.sources, *self.named]
-            linked = dependencies.linked(done.stdout)
-            is_known = self.found.is_complete and os.path.realpath(made[0][0]) in linked
-            system_files = (
-                dependencies.system_files(lists, [scratch], known, since, linked)
-                if is_known
-                else None
-            )
-            return log.strip(), system_files
+            return log.strip(), dependencies.system_files(lists, [scratch], known, since, linked)
 
 
 def _run(

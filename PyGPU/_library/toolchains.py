@@ -89,15 +89,10 @@ class Toolchain(ABC):
 _INPUT = r"[^-].*\.(?:o|a|so[.\d]*)"
 
 
-def _for_compiler(options: Sequence[str]) -> list[str]:
-    """Return the options without the inputs of the linker; those of ``-Xlinker`` stay."""
-    pairs = zip(["", *options], options)
-    return [b for a, b in pairs if a.startswith("-X") or not re.fullmatch(_INPUT, b)]
-
-
 def _with_defaults(options: Sequence[str]) -> list[str]:
-    """Return the options after those defaults that they do not set."""
-    options = _for_compiler(options)
+    """Return the options after those defaults that they do not set, without the linker's inputs."""
+    pairs = zip(["", *options], options)
+    options = [b for a, b in pairs if a.startswith("-X") or not re.fullmatch(_INPUT, b)]
     has_standard = any(word.startswith(("-std", "--std")) for word in options)
     has_level = any(re.match(r"-O|--optimize|-G$|--device-debug$", word) for word in options)
     words = [] if has_standard else ["-std=c++17"]
