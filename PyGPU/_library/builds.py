@@ -54,6 +54,13 @@ class Request:
     cache_dir: CacheDir = None
 
 
+@lru_cache
+def _programs(folders: tuple[str, ...], compiler: str) -> list[str]:
+    """Return the compiler and the programs that it may run. A process searches once."""
+    names = [os.path.basename(compiler), *_PROGRAMS]
+    return [compiler, *filter(os.path.isfile, (f"{a}/{b}" for a in folders for b in names))]
+
+
 def _named(words: Iterable[str], compiler: str) -> tuple[dict[str, tuple[int, ...]], list[str]]:
     """Return the states of the files that a build with these options may read, and the folders.
 
@@ -69,10 +76,10 @@ def _named(words: Iterable[str], compiler: str) -> tuple[dict[str, tuple[int, ..
             names = [f"lib{name}.so", f"lib{name}.a", name[1:]]  # the last for -l:name
             paths |= {f"{a}/{b}" for a in (*folders, *_LIBRARY_FOLDERS) for b in names}
     searched = [*folders, *os.environ.get("PATH", os.defpath).split(os.pathsep)]
-    names = [os.path.basename(compiler), *_PROGRAMS]
-    programs = [compiler, *(f"{a}/{b}" for a in searched for b in names)]
-    result: dict[str, tuple[int, ...]] = {}
-    result.update((one, state) for one in programs if (state := dependencies.file_state(one)))
+    result: dict[str, tuple[int, ...]] = {
+        program: dependencies.file_state(program) or ()
+        for program in _programs(tuple(searched), compiler)
+    }
     for path in filter(os.path.isfile, paths):
         own = os.stat(path)  # the time of change, too: programs can set the modification time
         result[os.path.abspath(path)] = own.st_size, own.st_mtime_ns, own.st_ctime_ns

@@ -74,7 +74,7 @@ def load(folder: Path | None, name: str) -> Entry | None:
     except (ValueError, EOFError, KeyError, TypeError):
         return None
     for path, state in (entry.system_files or {}).items():
-        if dependencies.file_state(path) != tuple(state):
+        if dependencies.file_state(path) != state:
             return None
     return entry
 
