@@ -73,10 +73,9 @@ def load(folder: Path | None, name: str) -> Entry | None:
         entry = Entry(data[8 + size :], **marshal.loads(data[8 : 8 + size]))
     except (ValueError, EOFError, KeyError, TypeError):
         return None
-    for path, state in (entry.system_files or {}).items():
-        if dependencies.file_state(path) != state:
-            return None
-    return entry
+    of_system = entry.system_files or {}
+    is_current = [*map(dependencies.file_state, of_system)] == [*of_system.values()]
+    return entry if is_current else None
 
 
 def store(folder: Path | None, name: str, entry: Entry) -> None:

@@ -37,7 +37,8 @@ void warn_if_stale() {
   // git writes its index at each pull and checkout, so a newer build needs no search.
   fs::path git = root / ".git";
   std::ifstream link(git);  // of a work tree: a file with the path of the folder
-  if (std::string word, path; link >> word >> std::ws && std::getline(link, path)) git = root / path;
+  if (std::string word, path; link >> word >> std::ws && std::getline(link, path))
+    git = root / path;
   std::error_code none;
   const auto index = fs::last_write_time(git / "index", none);
   if (none || index <= fs::last_write_time(module, none) || !differ(root / "src/python")) return;
