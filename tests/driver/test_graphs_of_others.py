@@ -214,7 +214,7 @@ def test_what_is_made_does_not_spoil_anothers_capture(foreign_capture):
 
 
 def test_a_new_thread_does_not_spoil_anothers_capture():
-    """Its first call is one of the driver, which needs a context."""
+    """A thread's first call is one of the driver, which needs a context."""
     a = gpuarray.zeros((20, 30), np.float32)
     capture = _foreign(drv.Stream(1))
     for call in (

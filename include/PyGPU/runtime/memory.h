@@ -41,7 +41,7 @@ using Memory = UniqueHandle<MemoryTraits>;
 // Allocate `nbytes` on the current device. For 0 bytes the handle stays empty, without an error.
 Status take_memory(Memory& memory, MemoryKind kind, std::size_t nbytes);
 
-// What follows a first failure in allocate().
+// Reclaim memory and try again, after the first attempt of allocate() has failed with `status`.
 [[gnu::cold]] Status allocate_again(MemoryKind kind, std::size_t nbytes, Status status,
                                     const std::function<Status()>& attempt);
 // Make the allocation `attempt` of `nbytes` on the current device. Out of memory: runs `reclaim`,

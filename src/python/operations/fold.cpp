@@ -83,13 +83,13 @@ void with_parts(Launch& launch, FoldKernels& kernels, std::size_t nbytes, bool m
                 const FoldRequest& request, Work work) {
   const auto with_scratch = [&](void* counters) {  // bytes without a dtype
     const GPUArray parts =
-        scratch_array(Layout({Index(nbytes)}, 1), py::none(), request.stream, request.allocator);
+        scratch_array(Layout({Index(nbytes)}, 1), py::none(), launch.stream(), request.allocator);
     launch.writes(parts);
     launch.run([&] { work(parts.core.address(), counters); });
   };
   // The shared memory may be in use: by another thread, or by this one, if Python code that it
   // called started a launch.
-  if (request.stream.handle || !kernels.counters || kernels.busy.test_and_set())
+  if (launch.stream().handle || !kernels.counters || kernels.busy.test_and_set())
     return with_scratch(nullptr);
   try {
     void* const counters = may_count ? kernels.shared.counters(kernels.counters) : nullptr;
@@ -136,22 +136,22 @@ void fold_linear(Launch& launch, FoldKey fold_key, const void* const* addresses,
   FoldKernels& kernels = kernels_for(fold_key, result.device());
   const LinearReduction linear(properties, kernels.part_bytes, kernels.registers,
                                reduction_tuning::linear_unroll);
-  const auto grid = linear.over((n - head) / fold_key.vector_width);
+  const auto sizes = linear.over((n - head) / fold_key.vector_width);
   const auto first = [&](const void* parts, const void* done) {
     KernelArguments arguments;
     for (int i = 0; i < arrays; ++i) arguments.add(addresses[i]);
-    arguments.add(n, head, grid.chunk, parts, result.address(), n - request.degrees, done);
-    enqueue(kernels.first, grid.blocks, linear.threads(), arguments, request.stream);
+    arguments.add(n, head, sizes.chunk, parts, result.address(), n - request.degrees, done);
+    enqueue(kernels.first, sizes.blocks, linear.threads(), arguments, launch.stream());
   };
-  if (grid.blocks == 1) return launch.run([&] { first(nullptr, nullptr); });
+  if (sizes.blocks == 1) return launch.run([&] { first(nullptr, nullptr); });
   // Count only if all blocks run at once. Otherwise counting delays the start of the next blocks.
-  const bool may_count = grid.blocks <= linear.resident_blocks();
-  with_parts(launch, kernels, std::size_t(grid.blocks) * kernels.part_bytes, may_count, request,
+  const bool may_count = sizes.blocks <= linear.resident_blocks();
+  with_parts(launch, kernels, std::size_t(sizes.blocks) * kernels.part_bytes, may_count, request,
              [&](void* parts, void* done) {
                first(parts, done);
                if (!done)
-                 fold_last(kernels, parts, grid.blocks, 1, result, n - request.degrees,
-                           request.stream);
+                 fold_last(kernels, parts, sizes.blocks, 1, result, n - request.degrees,
+                           launch.stream());
              });
 }
 
@@ -170,12 +170,12 @@ void fold_axes(Launch& launch, FoldKey fold_key, AxisReduction plan, const Array
     plan.vector_width = std::min(plan.vector_width, 4);
   const DeviceProperties properties = properties_of(result.device());
   const LoopAxes<1> kept = plan.kept_vectors(), folded = plan.folded_vectors();
-  const auto grid = plan.launch(properties);
+  const auto sizes = plan.launch(properties);
   fold_key.vector_width = plan.vector_width;
   fold_key.output_axes = kept.ndim;
   fold_key.reduced_axes = folded.ndim;
   fold_key.by_output = plan.by_output;
-  fold_key.outputs = grid.outputs;
+  fold_key.outputs = sizes.outputs;
   fold_key.index64 = plan.index64(properties);
   FoldKernels& kernels = kernels_for(fold_key, result.device());
   // struct { outputs, length, share; kept[], their strides; folded[], their strides; } of 64 bits.
@@ -184,32 +184,32 @@ void fold_axes(Launch& launch, FoldKey fold_key, AxisReduction plan, const Array
   const auto put = [&](const Index* values, int some) {
     for (int i = 0; i < some; ++i) loop[numbers++] = values[i];
   };
-  const Index head[] = {kept.size(), folded.size(), grid.share};
+  const Index head[] = {kept.size(), folded.size(), sizes.share};
   put(head, 3);
   for (const LoopAxes<1>* axes : {&kept, &folded}) {
     put(axes->shape, axes->ndim);
     put(axes->strides[0], axes->ndim);
   }
-  const Index rows = grid.grid.y;
+  const Index rows = sizes.grid.y;
   const auto first = [&](const void* parts, const void* done) {
     KernelArguments arguments;
     arguments.add_address_of(loop);
     arguments.add(address, parts, result.address(), count - request.degrees, done);
-    enqueue(kernels.first, grid.grid, grid.block, arguments, request.stream);
+    enqueue(kernels.first, sizes.grid, sizes.block, arguments, launch.stream());
   };
   if (rows == 1) return launch.run([&] { first(nullptr, nullptr); });
   // The last block of a column folds the column's parts alone, so there must be few.
-  const Index lanes = plan.by_output ? grid.block.y : grid.block.x;
-  const Index totals = plan.by_output ? plan.vector_width : grid.outputs;
+  const Index lanes = plan.by_output ? sizes.block.y : sizes.block.x;
+  const Index totals = plan.by_output ? plan.vector_width : sizes.outputs;
   const bool may_count =
-      rows * totals <= max_parts * lanes && Index(grid.grid.x) <= kernels.counters &&
-      grid.grid.x * rows <= blocks_at_once(properties, grid.block, kernels.registers);
+      rows * totals <= max_parts * lanes && Index(sizes.grid.x) <= kernels.counters &&
+      sizes.grid.x * rows <= blocks_at_once(properties, sizes.block, kernels.registers);
   with_parts(launch, kernels, std::size_t(rows * outputs) * kernels.part_bytes, may_count, request,
              [&](void* parts, void* done) {
                first(parts, done);
                if (!done)
                  fold_last(kernels, parts, rows, outputs, result, count - request.degrees,
-                           request.stream);
+                           launch.stream());
              });
 }
 
