@@ -56,10 +56,7 @@ True
       },
       R"doc(Free the memory now. Arrays that use it must not be used again.
 
-Raises
-------
-PyGPU.errors.LogicError
-    If the memory was already freed.
+Raises PyGPU.errors.LogicError: If the memory was already freed.
 )doc");
   method(allocation, "as_buffer", &as_buffer,
          R"doc(Return the bytes at the address as a memoryview, which keeps the memory alive.
@@ -67,22 +64,10 @@ PyGPU.errors.LogicError
 The host can read the bytes of managed memory. The bytes of other memory are for libraries that
 accept device addresses, such as a GPU-aware MPI.
 
-Parameters
-----------
-size : int
-    Length of the view in bytes.
-offset : int, optional
-    Bytes from the address to the start of the view.
-
-Returns
--------
-memoryview
-    View of ``size`` bytes, dtype uint8.
-
-Raises
-------
-ValueError
-    If ``size`` is negative.
+size: Length of the view in bytes.
+offset: [int, optional] Bytes from the address to the start of the view.
+-> [memoryview] View of ``size`` bytes, dtype uint8.
+Raises ValueError: If ``size`` is negative.
 )doc",
          {{"size"}, {"offset", 0}});
   def(m, "_as_buffer", &as_buffer, "", {{"memory"}, {"size"}, {"offset"}});

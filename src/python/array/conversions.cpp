@@ -145,33 +145,19 @@ void bind_conversions(const py::object& c) {
   method(c, "item", &element_at,
          R"doc(Copy one element to the host and return it as a Python number.
 
-Parameters
-----------
-*index : int
+index: [int]
     One flat index in C order, or one index for each axis. No index for an array of one element.
-
-Returns
--------
-int, float, complex, bool, bytes, str or tuple
-    The element, converted as by numpy.ndarray.item.
-
-Raises
-------
-IndexError
-    If an index is out of bounds.
-ValueError
-    If the number of indices is neither 1 nor the number of axes. If no index is given and the array
-    does not have exactly one element.
+-> [int, float, complex, bool, bytes, str or tuple] The element, converted as by numpy.ndarray.item.
+Raises IndexError: If an index is out of bounds.
+Raises ValueError: If the number of indices is neither 1 nor the number of axes. If no index is
+    given and the array does not have exactly one element.
 )doc",
          {{"*index"}});
   method(
       c, "tolist", [](const GPUArray& a) { return on_host(a).attr("tolist")(); },
       R"doc(Copy the array to the host and return it as nested lists of Python numbers.
 
-Returns
--------
-list or scalar
-    Lists nested to the number of axes; a Python scalar for a 0-d array.
+-> [list or scalar] Lists nested to the number of axes; a Python scalar for a 0-d array.
 )doc");
 }
 

@@ -61,34 +61,16 @@ void bind_creation(module_& m) {
       },
       R"doc(Copy an ndarray to the device.
 
-Parameters
-----------
-ary : array_like or GPUArray
+ary: [array_like or GPUArray]
     Source of any dtype without Python objects, and of any strides: an ndarray, a number, or nested
     lists of numbers, of which numpy.asarray makes one.
-allocator : callable, optional
-    Function of a number of bytes that returns an address; None uses the memory pool.
-device : int or Device, optional
+device: [int or Device, optional]
     Device of the copy. None is the current device, and the array's own for a GPUArray.
+-> Contiguous copy of the same shape and dtype, with the axes in the same memory order.
+Raises TypeError: If ``ary`` is none of these, or its dtype holds Python objects.
+See to_gpu_async: Enqueue the copy on a stream.
+See PyGPU.gpuarray.asarray: Convert anything, without a copy if possible.
 
-Returns
--------
-GPUArray
-    Contiguous copy of the same shape and dtype, with the axes in the same memory order.
-
-Raises
-------
-TypeError
-    If ``ary`` is none of these, or its dtype holds Python objects.
-
-See Also
---------
-to_gpu_async : Enqueue the copy on a stream.
-PyGPU.gpuarray.asarray : Convert anything, without a copy if possible.
-
-Examples
---------
->>> import numpy as np
 >>> import PyGPU.gpuarray as gpuarray
 >>> a = gpuarray.to_gpu(np.array([[1, 2], [3, 4]]))
 >>> a.get()
@@ -101,30 +83,16 @@ array([[1, 2],
          const GivenDevice& device) { return to_gpu(ary, allocator, &stream, device.is_given); },
       R"doc(Enqueue a copy of an ndarray to the device on a stream.
 
-Parameters
-----------
-ary : numpy.ndarray or GPUArray
+ary: [numpy.ndarray or GPUArray]
     Source. An ndarray should be page-locked, and must stay alive and unchanged until the stream is
     done.
-allocator : callable, optional
-    Function of a number of bytes that returns an address; None uses the memory pool.
-stream : PyGPU.driver.Stream, int or None, optional
-    Stream of the copy; None is the null stream.
-device : int or Device, optional
+stream: [PyGPU.driver.Stream, int or None, optional] Stream of the copy; None is the null stream.
+device: [int or Device, optional]
     Device of the copy and of the stream. None is the current device, and the array's own for a
     GPUArray.
+-> Contiguous copy, complete once the stream is.
+See to_gpu: Copy and wait.
 
-Returns
--------
-GPUArray
-    Contiguous copy, complete once the stream is.
-
-See Also
---------
-to_gpu : Copy and wait.
-
-Examples
---------
 >>> import PyGPU.driver as driver
 >>> import PyGPU.gpuarray as gpuarray
 >>> host = driver.pagelocked_zeros(3, "float32")
@@ -137,31 +105,14 @@ array([0., 0., 0.], dtype=float32)
       {{"ary"}, {"allocator", none}, {"stream", none}, {"*"}, {"device", none}});
   def(m, "zeros", &zeros, R"doc(Return a new array of zeros.
 
-Parameters
-----------
-shape : int or sequence of int
-    Lengths of the axes.
-dtype : numpy.dtype or anything numpy.dtype accepts, optional
-    Dtype of the elements.
-allocator : callable, optional
-    Function of a number of bytes that returns an address; None uses the memory pool.
-order : {'C', 'F'}, optional
-    Order of the axes in memory: row-major or column-major.
-device : int or Device, optional
-    Device of the array; None is the current device.
+shape: [int or sequence of int] Lengths of the axes.
+dtype: [numpy.dtype or anything numpy.dtype accepts, optional] Dtype of the elements.
+order: [{'C', 'F'}, optional] Order of the axes in memory: row-major or column-major.
+device: [int or Device, optional] Device of the array; None is the current device.
+-> New array of the given shape and dtype.
+See empty: Return a new array without initializing its elements.
+See zeros_like: Return an array of zeros with the shape of another array.
 
-Returns
--------
-GPUArray
-    New array of the given shape and dtype.
-
-See Also
---------
-empty : Return a new array without initializing its elements.
-zeros_like : Return an array of zeros with the shape of another array.
-
-Examples
---------
 >>> import PyGPU.gpuarray as gpuarray
 >>> gpuarray.zeros((2, 2), "int32")
 array([[0, 0],
@@ -176,35 +127,19 @@ array([[0, 0],
   def(m, "empty_like", &empty_like,
       R"doc(Return a new array with the shape of another array, without initializing its elements.
 
-Parameters
-----------
-other_ary : GPUArray or array_like
-    Array whose shape, device and allocator the new array has.
-dtype : numpy.dtype or anything numpy.dtype accepts, optional
+other_ary: [GPUArray or array_like] Array whose shape, device and allocator the new array has.
+dtype: [numpy.dtype or anything numpy.dtype accepts, optional]
     Dtype of the elements; None is the dtype of ``other_ary``.
-order : {'K', 'A', 'C', 'F'}, optional
+order: [{'K', 'A', 'C', 'F'}, optional]
     Order of the axes in memory. 'K' keeps the order of ``other_ary``; it is 'C' for a shape with
     another number of axes. 'A' is 'F' for an array that is contiguous in that order alone, else
     'C'.
-shape : int or sequence of int, optional
+shape: [int or sequence of int, optional]
     Shape of the new array; None is the shape of ``other_ary``.
+-> New contiguous array.
+Raises TypeError: If ``dtype`` is a subarray dtype.
+See zeros_like: Return an array of zeros with the shape of another array.
 
-Returns
--------
-GPUArray
-    New contiguous array.
-
-Raises
-------
-TypeError
-    If ``dtype`` is a subarray dtype.
-
-See Also
---------
-zeros_like : Return an array of zeros with the shape of another array.
-
-Examples
---------
 >>> import PyGPU.gpuarray as gpuarray
 >>> a = gpuarray.zeros((2, 3), "float32", order="F")
 >>> b = gpuarray.empty_like(a, "int32")
@@ -217,28 +152,15 @@ Examples
          const py::object& shape) { return zeroed(empty_like(other, dtype, order, shape)); },
       R"doc(Return a new array of zeros with the shape of another array.
 
-Parameters
-----------
-other_ary : GPUArray or array_like
-    Array whose shape, device and allocator the new array has.
-dtype : numpy.dtype or anything numpy.dtype accepts, optional
+other_ary: [GPUArray or array_like] Array whose shape, device and allocator the new array has.
+dtype: [numpy.dtype or anything numpy.dtype accepts, optional]
     Dtype of the elements; None is the dtype of ``other_ary``.
-order : {'K', 'A', 'C', 'F'}, optional
-    Order of the axes in memory; see empty_like.
-shape : int or sequence of int, optional
+order: [{'K', 'A', 'C', 'F'}, optional] Order of the axes in memory; see empty_like.
+shape: [int or sequence of int, optional]
     Shape of the new array; None is the shape of ``other_ary``.
+-> New contiguous array.
+See empty_like: Return an array of the same shape without initializing its elements.
 
-Returns
--------
-GPUArray
-    New contiguous array.
-
-See Also
---------
-empty_like : Return an array of the same shape without initializing its elements.
-
-Examples
---------
 >>> import PyGPU.gpuarray as gpuarray
 >>> gpuarray.zeros_like(gpuarray.empty(3, "int32"))
 array([0, 0, 0], dtype=int32)

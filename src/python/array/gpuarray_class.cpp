@@ -85,33 +85,18 @@ void bind_transfers(const py::object& c) {
   method(c, "get", &get,
          R"doc(Copy the array to the host.
 
-Parameters
-----------
-ary : numpy.ndarray, optional
+ary: [numpy.ndarray, optional]
     Destination, writable, of the array's dtype and size. None allocates an ndarray with the axes in
     the same memory order.
-pagelocked : bool, optional
-    Allocate the ndarray in page-locked memory.
-async_ : bool, optional
+pagelocked: [bool, optional] Allocate the ndarray in page-locked memory.
+async_: [bool, optional]
     Enqueue the copy on ``stream``; the ndarray is complete once the stream is. False blocks.
-stream : PyGPU.driver.Stream, int or None, optional
+stream: [PyGPU.driver.Stream, int or None, optional]
     Stream of an asynchronous copy; None is the null stream.
-
-Returns
--------
-numpy.ndarray
-    ``ary`` or the new ndarray.
-
-Raises
-------
-TypeError
-    If ``ary`` is no ndarray or has another dtype.
-ValueError
-    If ``ary`` is read-only or has another size.
-
-See Also
---------
-get_async : Enqueue the copy on a stream.
+-> [numpy.ndarray] ``ary`` or the new ndarray.
+Raises TypeError: If ``ary`` is no ndarray or has another dtype.
+Raises ValueError: If ``ary`` is read-only or has another size.
+See get_async: Enqueue the copy on a stream.
 )doc",
          {{"ary", py::none()}, {"pagelocked", false}, {"async_", false}, {"stream", py::none()}});
   method(c, "get_async",
@@ -120,45 +105,23 @@ get_async : Enqueue the copy on a stream.
          },
          R"doc(Enqueue a copy to the host on a stream.
 
-Parameters
-----------
-stream : PyGPU.driver.Stream, int or None, optional
-    Stream of the copy; None is the null stream.
-ary : numpy.ndarray, optional
+stream: [PyGPU.driver.Stream, int or None, optional] Stream of the copy; None is the null stream.
+ary: [numpy.ndarray, optional]
     Destination, of the array's dtype and size, preferably in page-locked memory. None allocates a
     page-locked ndarray.
-
-Returns
--------
-numpy.ndarray
-    ``ary`` or the new ndarray, complete once the stream is.
-
-See Also
---------
-get : Copy and wait.
+-> [numpy.ndarray] ``ary`` or the new ndarray, complete once the stream is.
+See get: Copy and wait.
 )doc",
          {{"stream", py::none()}, {"ary", py::none()}});
   method(c, "set", &set, R"doc(Copy the elements of another array to this one.
 
-Parameters
-----------
-ary : numpy.ndarray or GPUArray
-    Source of the same size and dtype.
-async_ : bool, optional
-    Enqueue the copy on ``stream``. False blocks for an ndarray.
-stream : PyGPU.driver.Stream, int or None, optional
+ary: [numpy.ndarray or GPUArray] Source of the same size and dtype.
+async_: [bool, optional] Enqueue the copy on ``stream``. False blocks for an ndarray.
+stream: [PyGPU.driver.Stream, int or None, optional]
     Stream of an asynchronous copy; None is the null stream.
-
-Raises
-------
-TypeError
-    If ``ary`` is no ndarray and no GPUArray.
-ValueError
-    If ``ary`` has another size or dtype.
-
-See Also
---------
-set_async : Enqueue the copy on a stream.
+Raises TypeError: If ``ary`` is no ndarray and no GPUArray.
+Raises ValueError: If ``ary`` has another size or dtype.
+See set_async: Enqueue the copy on a stream.
 )doc",
          {{"ary"}, {"async_", false}, {"stream", py::none()}});
   method(c, "set_async",
@@ -167,33 +130,21 @@ set_async : Enqueue the copy on a stream.
          },
          R"doc(Enqueue a copy of the elements of another array on a stream.
 
-Parameters
-----------
-ary : numpy.ndarray or GPUArray
+ary: [numpy.ndarray or GPUArray]
     Source of the same size and dtype. An ndarray should be page-locked, and must stay alive and
     unchanged until the stream is done.
-stream : PyGPU.driver.Stream, int or None, optional
-    Stream of the copy; None is the null stream.
-
-See Also
---------
-set : Copy and wait.
+stream: [PyGPU.driver.Stream, int or None, optional] Stream of the copy; None is the null stream.
+See set: Copy and wait.
 )doc",
          {{"ary"}, {"stream", py::none()}});
   method(c, "copy",
          [](const GPUArray& a, const std::string& order) { return copy_of(a, nullptr, order); },
          R"doc(Return a contiguous copy.
 
-Parameters
-----------
-order : {'K', 'A', 'C', 'F'}, optional
+order: [{'K', 'A', 'C', 'F'}, optional]
     Order of the axes in memory. 'K' keeps the array's order. 'A' is 'F' for an array that is
     contiguous in that order alone, else 'C'.
-
-Returns
--------
-GPUArray
-    Copy on the same device, from the array's allocator.
+-> Copy on the same device, from the array's allocator.
 )doc",
          {{"order", "K"}});
 }
@@ -282,36 +233,18 @@ array([ 0.,  2.,  4.,  6.,  8., 10.], dtype=float32)
       new Callable(constructor_by(c, init_signature(&make_gpuarray), parameters));
   def(m, "empty", &empty, R"doc(Return a new array without initializing its elements.
 
-Parameters
-----------
-shape : int or sequence of int
-    Lengths of the axes.
-dtype : numpy.dtype or anything numpy.dtype accepts, optional
+shape: [int or sequence of int] Lengths of the axes.
+dtype: [numpy.dtype or anything numpy.dtype accepts, optional]
     Dtype of the elements; None is float64.
-allocator : callable, optional
-    Function of a number of bytes that returns an address; None uses the memory pool.
-base : object, optional
-    Object to keep alive as long as the array; only with ``gpudata``.
-gpudata : int or object with an address, optional
-    Memory to use instead of new memory.
-strides : sequence of int, optional
+base: [object, optional] Object to keep alive as long as the array; only with ``gpudata``.
+gpudata: [int or object with an address, optional] Memory to use instead of new memory.
+strides: [sequence of int, optional]
     Bytes from one element to the next along each axis; None is contiguous in ``order``.
-order : {'C', 'F'}, optional
-    Order of the axes in memory: row-major or column-major.
-device : int or Device, optional
-    Device of new memory; None is the current device.
+order: [{'C', 'F'}, optional] Order of the axes in memory: row-major or column-major.
+device: [int or Device, optional] Device of new memory; None is the current device.
+-> New array of the given shape and dtype.
+See zeros: Return a new array of zeros.
 
-Returns
--------
-GPUArray
-    New array of the given shape and dtype.
-
-See Also
---------
-zeros : Return a new array of zeros.
-
-Examples
---------
 >>> import PyGPU.gpuarray as gpuarray
 >>> a = gpuarray.empty((2, 3), "int32")
 >>> a.shape, a.dtype, a.nbytes

@@ -164,32 +164,16 @@ void bind_operators(module_& m, const py::object& c) {
 
 Elements are cast as in C.
 
-Parameters
-----------
-dtype : numpy.dtype or anything numpy.dtype accepts
-    Dtype of the copy.
-stream : PyGPU.driver.Stream, int or None, optional
+dtype: [numpy.dtype or anything numpy.dtype accepts] Dtype of the copy.
+stream: [PyGPU.driver.Stream, int or None, optional]
     Stream of the conversion; None is the null stream.
-order : {'K', 'A', 'C', 'F'}, optional
-    Order of the axes in memory, as for ``copy``.
-casting : str, optional
-    Casts that are allowed, as in numpy.can_cast.
-subok : bool, optional
-    Ignored; NumPy's parameter.
-copy : bool, optional
-    False returns the array itself if its dtype and order are those of the call.
-
-Returns
--------
-GPUArray
-    Contiguous copy of the same shape, or the array itself.
-
-Raises
-------
-TypeError
-    If ``casting`` does not allow the cast.
-ValueError
-    If a dtype has no arithmetic, such as a structured dtype.
+order: [{'K', 'A', 'C', 'F'}, optional] Order of the axes in memory, as for ``copy``.
+casting: [str, optional] Casts that are allowed, as in numpy.can_cast.
+subok: [bool, optional] Ignored; NumPy's parameter.
+copy: [bool, optional] False returns the array itself if its dtype and order are those of the call.
+-> [GPUArray] Contiguous copy of the same shape, or the array itself.
+Raises TypeError: If ``casting`` does not allow the cast.
+Raises ValueError: If a dtype has no arithmetic, such as a structured dtype.
 )doc",
          {{"dtype"},
           {"stream", py::none()},
@@ -205,22 +189,10 @@ ValueError
          },
          R"doc(Set every element to one value.
 
-Parameters
-----------
-value : number, or element of the array's dtype
-    Value of all elements.
-stream : PyGPU.driver.Stream, int or None, optional
-    Stream of the work; None is the null stream.
-
-Returns
--------
-GPUArray
-    The array itself.
-
-Raises
-------
-PyGPU.errors.ArgumentError
-    If ``value`` does not fit into the dtype.
+value: [number, or element of the array's dtype] Value of all elements.
+stream: [PyGPU.driver.Stream, int or None, optional] Stream of the work; None is the null stream.
+-> [GPUArray] The array itself.
+Raises PyGPU.errors.ArgumentError: If ``value`` does not fit into the dtype.
 )doc",
          {{"value"}, {"stream", py::none()}});
   def(m, "_map", &map_arrays,

@@ -119,41 +119,27 @@ void bind_shapes(const py::object& c) {
       c, "reshape", &reshape,
       R"doc(Return an array of another shape with the same elements: a view if possible, else a copy.
 
-Parameters
-----------
-*shape : int or sequence of int
+shape: [int or sequence of int]
     Lengths of the new axes, as one sequence or as several ints. One length may be -1: it is
     computed from the size.
-order : {'C', 'F', 'A'}, optional
-    Order in which the elements are read and written: row-major or column-major. 'A' is
-    column-major for arrays in Fortran order, and row-major for others.
-copy : bool, optional
-    True copies, False requires a view. None copies if no view has the elements in this order, or
-    if the view of a contiguous array is not contiguous in this order.
-
-Returns
--------
-GPUArray
+order: [{'C', 'F', 'A'}, optional]
+    Order in which the elements are read and written: row-major or column-major. 'A' is column-major
+    for arrays in Fortran order, and row-major for others.
+copy: [bool, optional]
+    True copies, False requires a view. None copies if no view has the elements in this order, or if
+    the view of a contiguous array is not contiguous in this order.
+-> [GPUArray]
     View of the array, a copy, or the array itself if the shape and the strides do not change.
-
-Raises
-------
-ValueError
-    If the new shape has another number of elements, or ``copy=False`` and a copy is needed.
+Raises ValueError: If the new shape has another number of elements, or ``copy=False`` and a copy is
+    needed.
 )doc",
       {{"*shape"}, {"order", "C"}, {"copy", py::none()}});
   method(c, "ravel", &ravel,
          R"doc(Return the elements as an array of one axis: a view if possible, else a copy.
 
-Parameters
-----------
-order : {'C', 'F', 'A', 'K'}, optional
+order: [{'C', 'F', 'A', 'K'}, optional]
     Order in which the elements are read, as for ``reshape``. 'K' is the order of the memory.
-
-Returns
--------
-GPUArray
-    Array of shape ``(size,)``.
+-> Array of shape ``(size,)``.
 )doc",
          {{"order", "C"}});
   property(
@@ -165,55 +151,26 @@ GPUArray
 If the item size changes, so does the length of one axis: of the last axis if it is contiguous, else
 of the axis with the smallest stride.
 
-Parameters
-----------
-dtype : numpy.dtype or anything numpy.dtype accepts, optional
+dtype: [numpy.dtype or anything numpy.dtype accepts, optional]
     Dtype of the view; None keeps the dtype.
-
-Returns
--------
-GPUArray
-    View of the array.
-
-Raises
-------
-TypeError
-    If ``dtype`` is a subarray dtype.
-ValueError
-    If that axis is not contiguous, or if its bytes are not a multiple of the new item size.
+-> View of the array.
+Raises TypeError: If ``dtype`` is a subarray dtype.
+Raises ValueError: If that axis is not contiguous, or if its bytes are not a multiple of the new
+    item size.
 )doc",
          {{"dtype", py::none()}});
   method(c, "transpose", &transpose, R"doc(Return a view with permuted axes.
 
-Parameters
-----------
-*permutation : int
-    Axes of the array in the order of the view, as several ints or as one sequence.
-axes : sequence of int, optional
-    The same as one sequence; None reverses all axes.
-
-Returns
--------
-GPUArray
-    View of the array.
+permutation: [int] Axes of the array in the order of the view, as several ints or as one sequence.
+axes: [sequence of int, optional] The same as one sequence; None reverses all axes.
+-> View of the array.
 )doc",
          {{"*permutation"}, {"axes", py::none()}});
   method(c, "squeeze", &squeezed, R"doc(Return a view without axes of length one.
 
-Parameters
-----------
-axis : int or sequence of int, optional
-    Axes to remove; None removes all axes of length one.
-
-Returns
--------
-GPUArray
-    View of the array.
-
-Raises
-------
-ValueError
-    If an axis has another length or is repeated.
+axis: [int or sequence of int, optional] Axes to remove; None removes all axes of length one.
+-> View of the array.
+Raises ValueError: If an axis has another length or is repeated.
 )doc",
          {{"axis", py::none()}});
 }

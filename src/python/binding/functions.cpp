@@ -85,7 +85,7 @@ PyTypeObject* new_type(module_& m, const char* name, descrgetfunc get, unsigned 
   static PyGetSetDef texts[] = {
       {"__name__", [](PyObject* self, void*) { return text(at(self).name); }, {}, {}, {}},
       {"__qualname__", [](PyObject* self, void*) { return text(at(self).name); }, {}, {}, {}},
-      {"__doc__", [](PyObject* self, void*) { return text(at(self).doc); }, {}, {}, {}},
+      {"__doc__", [](PyObject* self, void*) { return text(docstring(at(self))); }, {}, {}, {}},
       {"__text_signature__", [](PyObject* self, void*) { return text(at(self).text); }, {}, {}, {}},
       {"__annotations__",
        [](PyObject* self, void*) { return guarded([&] { return annotations(at(self)); }); },

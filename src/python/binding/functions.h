@@ -237,6 +237,9 @@ void add_function(module_& m, const char* name, const Signature& signature, cons
 void add_method(const py::object& c, const char* name, const Signature& signature, const char* doc,
                 Parameters parameters);
 void add_constructor(const py::object& c, const Signature& signature, Parameters parameters);
+// Return the docstring in numpydoc's form; docstrings.cpp describes its source, `doc`.
+std::string docstring(const Callable& function);
+
 // Getter of all properties. `callable` is the Callable that add_property stored.
 PyObject* get_property(PyObject* self, void* callable);
 void add_property(const py::object& c, const char* name, const Signature& signature,

@@ -211,30 +211,19 @@ void bind_exports(const py::object& c) {
   method(c, "__dlpack__", &dlpack_capsule,
          R"doc(Export the array as a DLPack capsule, normally without a copy.
 
-Parameters
-----------
-stream : int or None, optional
+stream: [int or None, optional]
     Stream of the consumer, numbered as in the array API standard. The consumer's later work on it
     runs after the array's pending work. -1 asks for no synchronization.
-max_version : tuple of int, optional
+max_version: [tuple of int, optional]
     Highest DLPack version that the consumer supports; from (1, 0) on, the capsule is versioned.
-dl_device : tuple of int, optional
+dl_device: [tuple of int, optional]
     DLPack device type and number of the result: the array's own device, or (1, 0) for a copy on the
     host.
-copy : bool, optional
-    True always copies, False never does, None only if needed.
-
-Returns
--------
-capsule
-    Capsule named "dltensor" or "dltensor_versioned".
-
-Raises
-------
-BufferError
-    If DLPack cannot describe the array, or the request needs a copy that ``copy`` forbids.
-ValueError
-    If ``stream`` is invalid for the target.
+copy: [bool, optional] True always copies, False never does, None only if needed.
+-> [capsule] Capsule named "dltensor" or "dltensor_versioned".
+Raises BufferError: If DLPack cannot describe the array, or the request needs a copy that ``copy``
+    forbids.
+Raises ValueError: If ``stream`` is invalid for the target.
 )doc",
          {{"*"}, {"stream", none}, {"max_version", none}, {"dl_device", none}, {"copy", none}});
   method(
@@ -245,10 +234,7 @@ ValueError
       },
       R"doc(Return the DLPack device of the array's memory.
 
-Returns
--------
-tuple of int
-    Device type and device number.
+-> [tuple of int] Device type and device number.
 )doc");
 }
 

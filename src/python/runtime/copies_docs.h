@@ -6,31 +6,9 @@ namespace PyGPU::python::docs {
 
 inline constexpr char cudaMemcpy_text[] = R"(Copy bytes between host and device memory.
 
-Parameters
-----------
-dst : address or buffer
-    Address of the destination, or a contiguous writable buffer such as a NumPy array.
-src : address or buffer
-    Address of the source, or a contiguous buffer such as a NumPy array.
-count : int
-    Number of bytes.
-kind : int, default cudaMemcpyDefault
-    One of the numbers ``cudaMemcpy...To...``; the default infers the direction from the addresses.
+-> Outcome of the call; an error if a buffer is smaller than the copy needs.
+Raises ValueError: If `dst` is a read-only buffer, or a buffer is not contiguous.
 
-Returns
--------
-cudaError_t
-    Outcome of the call; an error if a buffer is smaller than the copy needs.
-
-Raises
-------
-ValueError
-    If `dst` is a read-only buffer, or a buffer is not contiguous.
-
-Examples
---------
->>> import numpy as np
->>> import PyGPU
 >>> address, status = PyGPU.cudaMalloc(12)
 >>> source, result = np.arange(3, dtype=np.int32), np.zeros(3, np.int32)
 >>> PyGPU.cudaMemcpy(address, source, 12, PyGPU.cudaMemcpyHostToDevice)
@@ -48,33 +26,9 @@ inline constexpr char cudaMemcpyAsync_text[] =
 
 Both ends must stay alive until the copy is done.
 
-Parameters
-----------
-dst : address or buffer
-    Address of the destination, or a contiguous writable buffer such as a NumPy array.
-src : address or buffer
-    Address of the source, or a contiguous buffer such as a NumPy array.
-count : int
-    Number of bytes.
-kind : int, default cudaMemcpyDefault
-    One of the numbers ``cudaMemcpy...To...``; the default infers the direction from the addresses.
-stream : cudaStream_t, int or None, default None
-    Stream that orders the copy; None is the null stream.
+-> Outcome of the call; an error if a buffer is smaller than the copy needs.
+Raises ValueError: If `dst` is a read-only buffer, or a buffer is not contiguous.
 
-Returns
--------
-cudaError_t
-    Outcome of the call; an error if a buffer is smaller than the copy needs.
-
-Raises
-------
-ValueError
-    If `dst` is a read-only buffer, or a buffer is not contiguous.
-
-Examples
---------
->>> import numpy as np
->>> import PyGPU
 >>> address, status = PyGPU.cudaMalloc(12)
 >>> source, result = np.arange(3, dtype=np.int32), np.zeros(3, np.int32)
 >>> stream = PyGPU.cudaStream_t()
@@ -92,37 +46,9 @@ array([0, 1, 2], dtype=int32)
 
 inline constexpr char cudaMemcpy2D_text[] = R"(Copy rows of bytes between host and device memory.
 
-Parameters
-----------
-dst : address or buffer
-    Address of the destination, or a contiguous writable buffer such as a NumPy array.
-dpitch : int
-    Bytes from one row of the destination to the next.
-src : address or buffer
-    Address of the source, or a contiguous buffer such as a NumPy array.
-spitch : int
-    Bytes from one row of the source to the next.
-width : int
-    Bytes of each row.
-height : int
-    Number of rows.
-kind : int, default cudaMemcpyDefault
-    One of the numbers ``cudaMemcpy...To...``; the default infers the direction from the addresses.
+-> Outcome of the call; an error if a buffer is smaller than the copy needs.
+Raises ValueError: If `dst` is a read-only buffer, or a buffer is not contiguous.
 
-Returns
--------
-cudaError_t
-    Outcome of the call; an error if a buffer is smaller than the copy needs.
-
-Raises
-------
-ValueError
-    If `dst` is a read-only buffer, or a buffer is not contiguous.
-
-Examples
---------
->>> import numpy as np
->>> import PyGPU
 >>> source, result = np.arange(6, dtype=np.uint8).reshape(2, 3), np.zeros((2, 2), np.uint8)
 >>> PyGPU.cudaMemcpy2D(result, 2, source, 3, 2, 2)
 <cudaError: code=0>
@@ -135,39 +61,9 @@ inline constexpr char cudaMemcpy2DAsync_text[] = R"(Copy rows of bytes in the or
 
 Both ends must stay alive until the copy is done.
 
-Parameters
-----------
-dst : address or buffer
-    Address of the destination, or a contiguous writable buffer such as a NumPy array.
-dpitch : int
-    Bytes from one row of the destination to the next.
-src : address or buffer
-    Address of the source, or a contiguous buffer such as a NumPy array.
-spitch : int
-    Bytes from one row of the source to the next.
-width : int
-    Bytes of each row.
-height : int
-    Number of rows.
-kind : int, default cudaMemcpyDefault
-    One of the numbers ``cudaMemcpy...To...``; the default infers the direction from the addresses.
-stream : cudaStream_t, int or None, default None
-    Stream that orders the copy; None is the null stream.
+-> Outcome of the call; an error if a buffer is smaller than the copy needs.
+Raises ValueError: If `dst` is a read-only buffer, or a buffer is not contiguous.
 
-Returns
--------
-cudaError_t
-    Outcome of the call; an error if a buffer is smaller than the copy needs.
-
-Raises
-------
-ValueError
-    If `dst` is a read-only buffer, or a buffer is not contiguous.
-
-Examples
---------
->>> import numpy as np
->>> import PyGPU
 >>> source, result = np.arange(6, dtype=np.uint8).reshape(2, 3), np.zeros((2, 2), np.uint8)
 >>> PyGPU.cudaMemcpy2DAsync(result, 2, source, 3, 2, 2)
 <cudaError: code=0>
@@ -180,27 +76,6 @@ array([[0, 1],
 
 inline constexpr char cudaMemcpyPeer_text[] = R"(Copy bytes from one device to another.
 
-Parameters
-----------
-dst : int, pointer_wrapper or an object with ``.ptr``
-    Address of the destination.
-dst_device : int
-    Ordinal of the destination's device.
-src : int, pointer_wrapper or an object with ``.ptr``
-    Address of the source.
-src_device : int
-    Ordinal of the source's device.
-count : int
-    Number of bytes.
-
-Returns
--------
-cudaError_t
-    Outcome of the call.
-
-Examples
---------
->>> import PyGPU
 >>> source, status = PyGPU.cudaMalloc(16)
 >>> target, status = PyGPU.cudaMalloc(16)
 >>> PyGPU.cudaMemcpyPeer(target, 0, source, 0, 16)
@@ -212,29 +87,6 @@ Examples
 inline constexpr char cudaMemcpyPeerAsync_text[] =
     R"(Copy bytes from one device to another in the order of a stream.
 
-Parameters
-----------
-dst : int, pointer_wrapper or an object with ``.ptr``
-    Address of the destination.
-dst_device : int
-    Ordinal of the destination's device.
-src : int, pointer_wrapper or an object with ``.ptr``
-    Address of the source.
-src_device : int
-    Ordinal of the source's device.
-count : int
-    Number of bytes.
-stream : cudaStream_t, int or None, default None
-    Stream that orders the copy; None is the null stream.
-
-Returns
--------
-cudaError_t
-    Outcome of the call.
-
-Examples
---------
->>> import PyGPU
 >>> source, status = PyGPU.cudaMalloc(16)
 >>> target, status = PyGPU.cudaMalloc(16)
 >>> PyGPU.cudaMemcpyPeerAsync(target, 0, source, 0, 16)
@@ -250,24 +102,6 @@ inline constexpr char cudaMemset_text[] = R"(Set bytes of device memory to a val
 The call may return before the bytes are set. Work on non-blocking streams does not wait for
 it.
 
-Parameters
-----------
-dst : int, pointer_wrapper or an object with ``.ptr``
-    Address of the destination.
-value : int
-    Value of each byte.
-count : int
-    Number of bytes.
-
-Returns
--------
-cudaError_t
-    Outcome of the call.
-
-Examples
---------
->>> import numpy as np
->>> import PyGPU
 >>> address, status = PyGPU.cudaMalloc(4)
 >>> PyGPU.cudaMemset(address, 7, 4)
 <cudaError: code=0>
@@ -283,26 +117,6 @@ array([7, 7, 7, 7], dtype=uint8)
 inline constexpr char cudaMemsetAsync_text[] =
     R"(Set bytes of device memory to a value in the order of a stream.
 
-Parameters
-----------
-dst : int, pointer_wrapper or an object with ``.ptr``
-    Address of the destination.
-value : int
-    Value of each byte.
-count : int
-    Number of bytes.
-stream : cudaStream_t, int or None, default None
-    Stream that orders the call; None is the null stream.
-
-Returns
--------
-cudaError_t
-    Outcome of the call.
-
-Examples
---------
->>> import numpy as np
->>> import PyGPU
 >>> address, status = PyGPU.cudaMalloc(4)
 >>> PyGPU.cudaMemsetAsync(address, 7, 4)
 <cudaError: code=0>
@@ -320,28 +134,6 @@ inline constexpr char cudaMemset2D_text[] = R"(Set rows of device memory to a va
 The call may return before the bytes are set. Work on non-blocking streams does not wait for
 it.
 
-Parameters
-----------
-dst : int, pointer_wrapper or an object with ``.ptr``
-    Address of the destination.
-pitch : int
-    Bytes from one row to the next.
-value : int
-    Value of each byte.
-width : int
-    Bytes of each row.
-height : int
-    Number of rows.
-
-Returns
--------
-cudaError_t
-    Outcome of the call.
-
-Examples
---------
->>> import numpy as np
->>> import PyGPU
 >>> address, status = PyGPU.cudaMalloc(4)
 >>> PyGPU.cudaMemset2D(address, 2, 7, 2, 2)
 <cudaError: code=0>
@@ -357,30 +149,6 @@ array([7, 7, 7, 7], dtype=uint8)
 inline constexpr char cudaMemset2DAsync_text[] =
     R"(Set rows of device memory to a value in the order of a stream.
 
-Parameters
-----------
-dst : int, pointer_wrapper or an object with ``.ptr``
-    Address of the destination.
-pitch : int
-    Bytes from one row to the next.
-value : int
-    Value of each byte.
-width : int
-    Bytes of each row.
-height : int
-    Number of rows.
-stream : cudaStream_t, int or None, default None
-    Stream that orders the call; None is the null stream.
-
-Returns
--------
-cudaError_t
-    Outcome of the call.
-
-Examples
---------
->>> import numpy as np
->>> import PyGPU
 >>> address, status = PyGPU.cudaMalloc(4)
 >>> PyGPU.cudaMemset2DAsync(address, 2, 7, 2, 2)
 <cudaError: code=0>

@@ -44,128 +44,86 @@ void bind_properties(module_& m) {
   method(
       c, "get", [](py::object self) { return self; }, R"doc(Return the object itself.
 
-Returns
--------
-cudaDeviceProp
-    The object itself.
+-> [cudaDeviceProp] The object itself.
 )doc");
   method(
       c, "last_status", [](const Properties& self) { return self.status; },
       R"doc(Return the status of the calls that read the properties.
 
-Returns
--------
-cudaError_t
-    First error of these calls, or success.
+-> First error of these calls, or success.
 )doc");
   method(
       c, "name", [](const Properties& self) { return std::string(self.values.name); },
       R"doc(Return the name of the device.
 
-Returns
--------
-str
-    The vendor's name of the device model.
+-> The vendor's name of the device model.
 )doc");
   method(
       c, "uuid", [](const Properties& self) { return self.uuid(); },
       R"doc(Return the unique identifier of the device, 'GPU-...'.
 
-Returns
--------
-str
-    Identifier that NVIDIA_VISIBLE_DEVICES and the vendor's tools accept.
+-> Identifier that NVIDIA_VISIBLE_DEVICES and the vendor's tools accept.
 )doc");
   method(
       c, "totalGlobalMem", [](const Properties& self) { return self.values.totalGlobalMem; },
       R"doc(Return the total memory in bytes.
 
-Returns
--------
-int
-    Size of the device memory in bytes.
+-> Size of the device memory in bytes.
 )doc");
   method(
       c, "major", [](const Properties& self) { return self.values.major; },
       R"doc(Return the major number of the compute capability.
 
-Returns
--------
-int
-    Major number, such as 9 for sm_90.
+-> Major number, such as 9 for sm_90.
 )doc");
   method(
       c, "minor", [](const Properties& self) { return self.values.minor; },
       R"doc(Return the minor number of the compute capability.
 
-Returns
--------
-int
-    Minor number, such as 0 for sm_90.
+-> Minor number, such as 0 for sm_90.
 )doc");
   method(
       c, "warpSize", [](const Properties& self) { return self.values.warpSize; },
       R"doc(Return the number of threads per warp.
 
-Returns
--------
-int
-    Number of threads: 32, or 64 on AMD's CDNA devices.
+-> Number of threads: 32, or 64 on AMD's CDNA devices.
 )doc");
   method(
       c, "multiProcessorCount",
       [](const Properties& self) { return self.values.multiProcessorCount; },
       R"doc(Return the number of multiprocessors.
 
-Returns
--------
-int
-    Number of multiprocessors; on AMD devices, of compute units.
+-> Number of multiprocessors; on AMD devices, of compute units.
 )doc");
   method(
       c, "pciBusID", [](const Properties& self) { return self.values.pciBusID; },
       R"doc(Return the number of the PCI bus.
 
-Returns
--------
-int
-    Number of the device's bus.
+-> Number of the device's bus.
 )doc");
   method(
       c, "pciDeviceID", [](const Properties& self) { return self.values.pciDeviceID; },
       R"doc(Return the number of the device on its PCI bus.
 
-Returns
--------
-int
-    Number of the device.
+-> Number of the device.
 )doc");
   method(
       c, "pciDomainID", [](const Properties& self) { return self.values.pciDomainID; },
       R"doc(Return the number of the PCI domain.
 
-Returns
--------
-int
-    Number of the domain of the device's bus.
+-> Number of the domain of the device's bus.
 )doc");
   method(
       c, "architecture", [](const Properties& self) { return architecture_name(self.values); },
       R"doc(Return the name of the device's architecture: 'sm_90', 'gfx90a', 'host'.
 
-Returns
--------
-str
-    Name that the run-time compiler accepts.
+-> Name that the run-time compiler accepts.
 )doc");
   method(
       c, "features", [](const Properties& self) { return architecture_features(self.values); },
       R"doc(Return the features of an AMD device for which images are compiled.
 
-Returns
--------
-str
-    Features, such as 'sramecc+:xnack-'. Empty on other devices.
+-> Features, such as 'sramecc+:xnack-'. Empty on other devices.
 )doc");
   method(c, "__repr__", [](const Properties& self) {
     return "<cudaDeviceProp: " + std::string(self.values.name) + " at " + self.bus_id + ">";

@@ -24,23 +24,13 @@ Examples
 inline constexpr char is_safe[] =
     R"(Return whether `get()` may read the memory: host memory that Python keeps alive.
 
-Returns
--------
-bool
-    True if it may.
+-> True if it may.
 )";
 
 inline constexpr char pointer_get[] = R"(Return the host memory as an array, without a copy.
 
-Returns
--------
-numpy.ndarray
-    One-dimensional view of the memory, of the pointer's dtype.
-
-Raises
-------
-ValueError
-    Unless `is_safe()`.
+-> [numpy.ndarray] One-dimensional view of the memory, of the pointer's dtype.
+Raises ValueError: Unless `is_safe()`.
 )";
 
 inline constexpr char Allocator[] =
@@ -100,57 +90,33 @@ Examples
 inline constexpr char allocator_allocate[] =
     R"(Allocate memory, and release the memory that was held before.
 
-Parameters
-----------
-count : int
-    Number of elements.
-
-Returns
--------
-cudaError_t
-    Outcome of the call; after an error nothing is held.
+count: Number of elements.
+-> Outcome of the call; after an error nothing is held.
 )";
 
 inline constexpr char allocator_deallocate[] =
     R"(Release the memory; it is freed once no pointer or array refers to it.
-
-Returns
--------
-cudaError_t
-    Outcome of the call.
 )";
 
 inline constexpr char allocator_ptr[] = R"(Return a pointer to the memory.
 
-Returns
--------
-pointer_wrapper_<dtype>
-    Pointer that keeps the memory alive; null if nothing is held.
+-> [pointer_wrapper_<dtype>] Pointer that keeps the memory alive; null if nothing is held.
 )";
 
 inline constexpr char size[] = R"(Return the number of elements.
 
-Returns
--------
-int
-    The number of elements.
+-> The number of elements.
 )";
 
 inline constexpr char nbytes[] = R"(Return the number of bytes.
 
-Returns
--------
-int
-    The number of bytes of all elements.
+-> The number of bytes of all elements.
 )";
 
 inline constexpr char allocator_last_status[] =
     R"(Return the status of the last allocate() or deallocate().
 
-Returns
--------
-cudaError_t
-    The status.
+-> The status.
 )";
 
 inline constexpr char DeviceArray[] =
@@ -192,77 +158,47 @@ array([1., 1., 1.], dtype=float32)
 
 inline constexpr char array_allocate[] =
     R"(Allocate the device memory; nothing happens if it exists already.
-
-Returns
--------
-cudaError_t
-    Outcome of the call.
 )";
 
 inline constexpr char to_device[] = R"(Copy the host buffer to the device memory.
 
-Returns
--------
-cudaError_t
-    Outcome of the call; an error before `allocate()`, or without a host buffer.
+-> Outcome of the call; an error before `allocate()`, or without a host buffer.
 )";
 
 inline constexpr char to_host[] = R"(Copy the device memory to the host buffer.
 
-Returns
--------
-cudaError_t
-    Outcome of the call; an error before `allocate()`, or if the host buffer is read-only or
-    missing.
+-> Outcome of the call; an error before `allocate()`, or if the host buffer is read-only or missing.
 )";
 
 inline constexpr char array_last_status[] =
     R"(Return the status of the last allocate(), to_device() or to_host().
 
-Returns
--------
-cudaError_t
-    The status.
+-> The status.
 )";
 
 inline constexpr char host_data[] = R"(Return a pointer to the host buffer.
 
-Returns
--------
-pointer_wrapper_<dtype>
-    Safe pointer that keeps the buffer alive.
+-> [pointer_wrapper_<dtype>] Safe pointer that keeps the buffer alive.
 )";
 
 inline constexpr char device_data[] = R"(Return a pointer to the device memory.
 
-Returns
--------
-pointer_wrapper_<dtype>
-    Pointer that keeps the memory alive; null before `allocate()`.
+-> [pointer_wrapper_<dtype>] Pointer that keeps the memory alive; null before `allocate()`.
 )";
 
 inline constexpr char allocated[] = R"(Return whether there is device memory.
 
-Returns
--------
-bool
-    True if there is, or if the array has no bytes.
+-> True if there is, or if the array has no bytes.
 )";
 
 inline constexpr char shape[] = R"(Return the shape.
 
-Returns
--------
-tuple of int
-    Length of each axis.
+-> [tuple of int] Length of each axis.
 )";
 
 inline constexpr char strides[] = R"(Return the strides.
 
-Returns
--------
-tuple of int
-    Bytes from one element to the next along each axis.
+-> [tuple of int] Bytes from one element to the next along each axis.
 )";
 
 }  // namespace PyGPU::python::docs

@@ -7,25 +7,10 @@ namespace PyGPU::python::docs {
 inline constexpr char cudaIpcGetMemHandle_text[] =
     R"(Return a handle by which another process can open device memory.
 
-Parameters
-----------
-address : int, pointer_wrapper or an object with ``.ptr``
-    Address of the device memory.
+address: Address of the device memory.
+-> handle: The handle, 64 bytes.
+See cudaIpcOpenMemHandle: Open the memory in another process.
 
-Returns
--------
-handle : bytes
-    The handle, 64 bytes.
-status : cudaError_t
-    Outcome of the call.
-
-See Also
---------
-cudaIpcOpenMemHandle : Open the memory in another process.
-
-Examples
---------
->>> import PyGPU
 >>> address, status = PyGPU.cudaMalloc(1024)
 >>> handle, status = PyGPU.cudaIpcGetMemHandle(address)
 >>> len(handle)
@@ -36,28 +21,11 @@ Examples
 
 inline constexpr char cudaIpcOpenMemHandle_text[] = R"(Open another process's device memory.
 
-Parameters
-----------
-handle : bytes
-    Handle that cudaIpcGetMemHandle returned in that process, 64 bytes.
-flags : int, default cudaIpcMemLazyEnablePeerAccess
-    Must be ``cudaIpcMemLazyEnablePeerAccess``.
+handle: Handle that cudaIpcGetMemHandle returned in that process, 64 bytes.
+flags: Must be ``cudaIpcMemLazyEnablePeerAccess``.
+-> address: Address of the memory in this process; 0 after an error.
+Raises ValueError: If `handle` does not have 64 bytes.
 
-Returns
--------
-address : int
-    Address of the memory in this process; 0 after an error.
-status : cudaError_t
-    Outcome of the call.
-
-Raises
-------
-ValueError
-    If `handle` does not have 64 bytes.
-
-Examples
---------
->>> import PyGPU
 >>> address, status = PyGPU.cudaIpcOpenMemHandle(bytes(64))  # no handle of a process
 >>> address, bool(status)
 (0, True)
@@ -66,19 +34,8 @@ Examples
 inline constexpr char cudaIpcCloseMemHandle_text[] =
     R"(Close memory that cudaIpcOpenMemHandle opened.
 
-Parameters
-----------
-address : int, pointer_wrapper or an object with ``.ptr``
-    Address that cudaIpcOpenMemHandle returned.
+address: Address that cudaIpcOpenMemHandle returned.
 
-Returns
--------
-cudaError_t
-    Outcome of the call.
-
-Examples
---------
->>> import PyGPU
 >>> bool(PyGPU.cudaIpcCloseMemHandle(4096))  # not opened: an error
 True
 )";
@@ -86,25 +43,10 @@ True
 inline constexpr char cudaIpcGetEventHandle_text[] =
     R"(Return a handle by which another process can open an event.
 
-Parameters
-----------
-event : cudaEvent_t
-    Event that was made with the flags ``cudaEventInterprocess | cudaEventDisableTiming``.
+event: Event that was made with the flags ``cudaEventInterprocess | cudaEventDisableTiming``.
+-> handle: The handle, 64 bytes.
+See cudaIpcOpenEventHandle: Open the event in another process.
 
-Returns
--------
-handle : bytes
-    The handle, 64 bytes.
-status : cudaError_t
-    Outcome of the call.
-
-See Also
---------
-cudaIpcOpenEventHandle : Open the event in another process.
-
-Examples
---------
->>> import PyGPU
 >>> event = PyGPU.cudaEvent_t(PyGPU.cudaEventInterprocess | PyGPU.cudaEventDisableTiming)
 >>> handle, status = PyGPU.cudaIpcGetEventHandle(event)
 >>> len(handle)
@@ -113,26 +55,10 @@ Examples
 
 inline constexpr char cudaIpcOpenEventHandle_text[] = R"(Open another process's event.
 
-Parameters
-----------
-handle : bytes
-    Handle that cudaIpcGetEventHandle returned in that process, 64 bytes.
+handle: Handle that cudaIpcGetEventHandle returned in that process, 64 bytes.
+-> event: The event; empty after an error.
+Raises ValueError: If `handle` does not have 64 bytes.
 
-Returns
--------
-event : cudaEvent_t
-    The event; empty after an error.
-status : cudaError_t
-    Outcome of the call.
-
-Raises
-------
-ValueError
-    If `handle` does not have 64 bytes.
-
-Examples
---------
->>> import PyGPU
 >>> event, status = PyGPU.cudaIpcOpenEventHandle(bytes(64))  # no handle of a process
 >>> bool(status)
 True

@@ -33,47 +33,22 @@ Examples
 
 inline constexpr char as_int[] = R"(Return the number of the error.
 
-Returns
--------
-int
-    The number; 0 is success.
+-> The number; 0 is success.
 )";
 
 inline constexpr char cudaGetErrorName_text[] =
     R"(Return the name that the runtime's headers give an error.
 
-Parameters
-----------
-error : cudaError_t or int
-    The error.
+-> The name.
 
-Returns
--------
-str
-    The name.
-
-Examples
---------
->>> import PyGPU
 >>> PyGPU.cudaGetErrorName(0)
 'cudaSuccess'
 )";
 
 inline constexpr char cudaGetErrorString_text[] = R"(Return the runtime's description of an error.
 
-Parameters
-----------
-error : cudaError_t or int
-    The error.
+-> The description.
 
-Returns
--------
-str
-    The description.
-
-Examples
---------
->>> import PyGPU
 >>> PyGPU.cudaGetErrorString(PyGPU.cudaErrorMemoryAllocation)
 'out of memory'
 )";
@@ -81,14 +56,8 @@ Examples
 inline constexpr char cudaGetLastError_text[] =
     R"(Return the calling thread's last error, and reset it to success.
 
-Returns
--------
-cudaError_t
-    The last error.
+-> The last error.
 
-Examples
---------
->>> import PyGPU
 >>> error = PyGPU.cudaGetLastError()
 >>> PyGPU.cudaGetLastError()
 <cudaError: code=0>
@@ -97,14 +66,8 @@ Examples
 inline constexpr char cudaPeekAtLastError_text[] =
     R"(Return the calling thread's last error without resetting it.
 
-Returns
--------
-cudaError_t
-    The last error.
+-> The last error.
 
-Examples
---------
->>> import PyGPU
 >>> error = PyGPU.cudaGetLastError()
 >>> PyGPU.cudaPeekAtLastError()
 <cudaError: code=0>

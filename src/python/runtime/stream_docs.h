@@ -52,38 +52,21 @@ Examples
 
 inline constexpr char handle[] = R"(Return the handle as a number.
 
-Returns
--------
-int
-    The handle; 0 if the object is empty.
+-> The handle; 0 if the object is empty.
 )";
 
 inline constexpr char last_status_of_handle[] =
     R"(Return the status of the object's creation, or of its destruction.
 
-Returns
--------
-cudaError_t
-    The status.
+-> The status.
 )";
 
 inline constexpr char cudaStreamDestroy_text[] = R"(Destroy a stream now instead of with its object.
 
 Work that is on the stream is still done.
 
-Parameters
-----------
-stream : cudaStream_t
-    The stream.
+stream: The stream.
 
-Returns
--------
-cudaError_t
-    Outcome of the call.
-
-Examples
---------
->>> import PyGPU
 >>> stream = PyGPU.cudaStream_t()
 >>> PyGPU.cudaStreamDestroy(stream)
 <cudaError: code=0>
@@ -93,38 +76,16 @@ Examples
 
 inline constexpr char cudaStreamSynchronize_text[] = R"(Wait until a stream has finished its work.
 
-Parameters
-----------
-stream : cudaStream_t, int or None, default None
-    The stream; None is the null stream.
+-> Outcome of the call, or an error of the work that was waited for.
 
-Returns
--------
-cudaError_t
-    Outcome of the call, or an error of the work that was waited for.
-
-Examples
---------
->>> import PyGPU
 >>> PyGPU.cudaStreamSynchronize(PyGPU.cudaStream_t())
 <cudaError: code=0>
 )";
 
 inline constexpr char cudaStreamQuery_text[] = R"(Return whether a stream has finished its work.
 
-Parameters
-----------
-stream : cudaStream_t, int or None, default None
-    The stream; None is the null stream.
+-> ``cudaSuccess`` if the stream is idle, ``cudaErrorNotReady`` (600) if it is not.
 
-Returns
--------
-cudaError_t
-    ``cudaSuccess`` if the stream is idle, ``cudaErrorNotReady`` (600) if it is not.
-
-Examples
---------
->>> import PyGPU
 >>> stream = PyGPU.cudaStream_t()
 >>> PyGPU.cudaStreamQuery(stream)
 <cudaError: code=0>
@@ -132,23 +93,8 @@ Examples
 
 inline constexpr char cudaStreamWaitEvent_text[] = R"(Make later work on a stream wait for an event.
 
-Parameters
-----------
-stream : cudaStream_t, int or None
-    The stream; None is the null stream.
-event : cudaEvent_t
-    The event.
-flags : int, default 0
-    Must be 0.
+flags: Must be 0.
 
-Returns
--------
-cudaError_t
-    Outcome of the call.
-
-Examples
---------
->>> import PyGPU
 >>> stream, event = PyGPU.cudaStream_t(), PyGPU.cudaEvent_t()
 >>> PyGPU.cudaEventRecord(event)
 <cudaError: code=0>
@@ -165,26 +111,9 @@ to sys.unraisablehook, and the stream continues. In the function, every call of 
 cudaErrorNotPermitted; the function may signal another thread. During a capture, each launch of the graph calls the function. Functions that have
 not begun when the interpreter ends are not called.
 
-Parameters
-----------
-stream : cudaStream_t, int or None
-    The stream; None is the null stream.
-function : callable
-    Function without parameters; its result is ignored.
+function: Function without parameters; its result is ignored.
+Raises TypeError: If ``function`` is not callable.
 
-Returns
--------
-cudaError_t
-    Outcome of the call.
-
-Raises
-------
-TypeError
-    If ``function`` is not callable.
-
-Examples
---------
->>> import PyGPU
 >>> stream, done = PyGPU.cudaStream_t(), []
 >>> PyGPU.cudaLaunchHostFunc(stream, lambda: done.append("copied"))
 <cudaError: code=0>
@@ -196,61 +125,22 @@ Examples
 
 inline constexpr char cudaStreamGetFlags_text[] = R"(Return the flags of a stream.
 
-Parameters
-----------
-stream : cudaStream_t, int or None
-    The stream; None is the null stream.
+-> flags: ``cudaStreamDefault`` or ``cudaStreamNonBlocking``.
 
-Returns
--------
-flags : int
-    ``cudaStreamDefault`` or ``cudaStreamNonBlocking``.
-status : cudaError_t
-    Outcome of the call.
-
-Examples
---------
->>> import PyGPU
 >>> PyGPU.cudaStreamGetFlags(PyGPU.cudaStream_t(PyGPU.cudaStreamNonBlocking))
 (1, <cudaError: code=0>)
 )";
 
 inline constexpr char cudaStreamGetPriority_text[] = R"(Return the priority of a stream.
 
-Parameters
-----------
-stream : cudaStream_t, int or None
-    The stream; None is the null stream.
+-> priority: The priority; a lower number is a higher priority.
 
-Returns
--------
-priority : int
-    The priority; a lower number is a higher priority.
-status : cudaError_t
-    Outcome of the call.
-
-Examples
---------
->>> import PyGPU
 >>> PyGPU.cudaStreamGetPriority(PyGPU.cudaStream_t())
 (0, <cudaError: code=0>)
 )";
 
 inline constexpr char cudaEventDestroy_text[] = R"(Destroy an event now instead of with its object.
 
-Parameters
-----------
-event : cudaEvent_t
-    The event.
-
-Returns
--------
-cudaError_t
-    Outcome of the call.
-
-Examples
---------
->>> import PyGPU
 >>> event = PyGPU.cudaEvent_t()
 >>> PyGPU.cudaEventDestroy(event)
 <cudaError: code=0>
@@ -259,21 +149,6 @@ Examples
 inline constexpr char cudaEventRecord_text[] =
     R"(Record an event: it completes once the stream's work so far is done.
 
-Parameters
-----------
-event : cudaEvent_t
-    The event.
-stream : cudaStream_t, int or None, default None
-    The stream; None is the null stream.
-
-Returns
--------
-cudaError_t
-    Outcome of the call.
-
-Examples
---------
->>> import PyGPU
 >>> event = PyGPU.cudaEvent_t()
 >>> PyGPU.cudaEventRecord(event)
 <cudaError: code=0>
@@ -281,19 +156,8 @@ Examples
 
 inline constexpr char cudaEventSynchronize_text[] = R"(Wait until an event has completed.
 
-Parameters
-----------
-event : cudaEvent_t
-    The event.
+-> Outcome of the call, or an error of the work that was waited for.
 
-Returns
--------
-cudaError_t
-    Outcome of the call, or an error of the work that was waited for.
-
-Examples
---------
->>> import PyGPU
 >>> event = PyGPU.cudaEvent_t()
 >>> PyGPU.cudaEventRecord(event)
 <cudaError: code=0>
@@ -303,43 +167,20 @@ Examples
 
 inline constexpr char cudaEventQuery_text[] = R"(Return whether an event has completed.
 
-Parameters
-----------
-event : cudaEvent_t
-    The event.
+-> ``cudaSuccess`` if the event has completed, ``cudaErrorNotReady`` (600) if it has not.
 
-Returns
--------
-cudaError_t
-    ``cudaSuccess`` if the event has completed, ``cudaErrorNotReady`` (600) if it has not.
-
-Examples
---------
->>> import PyGPU
 >>> PyGPU.cudaEventQuery(PyGPU.cudaEvent_t())  # never recorded
 <cudaError: code=0>
 )";
 
 inline constexpr char cudaEventElapsedTime_text[] = R"(Return the time between two events.
 
-Parameters
-----------
-start : cudaEvent_t
-    The earlier event.
-end : cudaEvent_t
-    The later event.
+start: The earlier event.
+end: The later event.
+-> milliseconds: The time between them in milliseconds.
+-> status: Outcome of the call. ``cudaErrorInvalidResourceHandle`` (400) if an event has no time, or
+    if they are of two devices; ``status.detail`` says which event, and why.
 
-Returns
--------
-milliseconds : float
-    The time between them in milliseconds.
-status : cudaError_t
-    Outcome of the call. ``cudaErrorInvalidResourceHandle`` (400) if an event has no time, or if
-    they are of two devices; ``status.detail`` says which event, and why.
-
-Examples
---------
->>> import PyGPU
 >>> start, end = PyGPU.cudaEvent_t(), PyGPU.cudaEvent_t()
 >>> for event in (start, end):
 ...     status = PyGPU.cudaEventRecord(event)
@@ -352,14 +193,6 @@ Examples
 inline constexpr char cudaProfilerStart_text[] =
     R"(Make the vendor's profiler start, if one is attached.
 
-Returns
--------
-cudaError_t
-    Outcome of the call.
-
-Examples
---------
->>> import PyGPU
 >>> PyGPU.cudaProfilerStart()
 <cudaError: code=0>
 )";
@@ -367,14 +200,6 @@ Examples
 inline constexpr char cudaProfilerStop_text[] =
     R"(Make the vendor's profiler stop, if one is attached.
 
-Returns
--------
-cudaError_t
-    Outcome of the call.
-
-Examples
---------
->>> import PyGPU
 >>> PyGPU.cudaProfilerStop()
 <cudaError: code=0>
 )";
