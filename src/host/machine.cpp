@@ -154,7 +154,7 @@ cudaError_t cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(ve
 const char* cudaGetErrorName(cudaError_t error) {
   switch (int(error)) {
 #define PYGPU_NAME(name, number) \
-  case number: return #name;
+  case number: return "cuda" #name;
     PYGPU_CUDA_ERRORS(PYGPU_NAME)
 #undef PYGPU_NAME
   }
@@ -179,7 +179,7 @@ const char* cudaGetErrorString(cudaError_t error) {
     std::map<int, std::string> spelt;
     auto spell = [](const char* name) {
       std::string text;
-      for (const char* c = name + std::strlen("cudaError"); *c; ++c) {
+      for (const char* c = name + std::strlen("Error"); *c; ++c) {
         if (std::isupper(static_cast<unsigned char>(*c)) && !text.empty()) text += ' ';
         text += char(std::tolower(static_cast<unsigned char>(*c)));
       }

@@ -139,7 +139,7 @@ def test_numbers_of_the_driver_are_cudas(tmp_path):
 def test_numbers_of_the_runtime_are_cudas(tmp_path):
     """The numbers that the targets hip and host use; see vendor/cuda_numbers.h."""
     text = HEADERS + "#include <PyGPU/vendor/cuda_numbers.h>\n"
-    text += '#define IS(name, number) static_assert(int(name) == number, "");\n'
+    text += '#define IS(name, number) static_assert(int(cuda##name) == number, "");\n'
     text += "PYGPU_CUDA_ERRORS(IS) PYGPU_CUDA_DEVICE_ATTRIBUTES(IS)\n"
     text += "PYGPU_CUDA_P2P_ATTRIBUTES(IS)\n"
     log = compiled(text, tmp_path)

@@ -24,22 +24,9 @@
 #define PYGPU_DYNAMIC_SHARED(type, name) HIP_DYNAMIC_SHARED(type, name)
 
 // Constants whose names in CUDA and HIP differ only in the prefix.
-// clang-format off
-#define PYGPU_HIP_CONSTANTS(X)                                                                    \
-  X(MemAllocationTypePinned) X(MemLocationTypeDevice) X(MemAccessFlagsProtNone)                   \
-  X(MemAccessFlagsProtReadWrite) X(MemcpyHostToHost) X(MemcpyHostToDevice) X(MemcpyDeviceToHost)  \
-  X(MemcpyDeviceToDevice) X(MemcpyDefault) X(StreamDefault) X(StreamNonBlocking)                  \
-  X(StreamCaptureStatusNone) X(EventDefault) X(EventBlockingSync) X(EventDisableTiming)           \
-  X(EventInterprocess) X(HostRegisterDefault) X(HostRegisterPortable) X(HostRegisterMapped)       \
-  X(HostRegisterIoMemory) X(MemAttachGlobal) X(MemAttachHost) X(MemAttachSingle) X(CpuDeviceId)   \
-  X(DeviceScheduleAuto) X(DeviceScheduleSpin) X(DeviceScheduleYield)                              \
-  X(DeviceScheduleBlockingSync) X(DeviceMapHost) X(DeviceLmemResizeToMax) X(FuncCachePreferNone)  \
-  X(FuncCachePreferShared) X(FuncCachePreferL1) X(FuncCachePreferEqual) X(LimitPrintfFifoSize)    \
-  X(LimitMallocHeapSize) X(MemPoolAttrReleaseThreshold) X(MemPoolAttrUsedMemCurrent)              \
-  X(MemPoolAttrUsedMemHigh) X(MemPoolAttrReservedMemCurrent) X(MemPoolAttrReservedMemHigh)
-// clang-format on
 #define PYGPU_SAME(name) constexpr auto cuda##name = hip##name;
-PYGPU_HIP_CONSTANTS(PYGPU_SAME)
+PYGPU_RUNTIME_CONSTANTS(PYGPU_SAME)
+PYGPU_POOL_CONSTANTS(PYGPU_SAME)
 #undef PYGPU_SAME
 
 // Types and functions whose names differ only in the prefix. Types are macros, because
@@ -141,7 +128,7 @@ PYGPU_HIP_CONSTANTS(PYGPU_SAME)
 #define cudaFreeHost hipHostFree
 
 // Error codes have the same numbers in CUDA and HIP.
-#define PYGPU_CONSTANT(name, number) constexpr hipError_t name = static_cast<hipError_t>(number);
+#define PYGPU_CONSTANT(name, number) constexpr auto cuda##name = static_cast<hipError_t>(number);
 PYGPU_CUDA_ERRORS(PYGPU_CONSTANT)
 #undef PYGPU_CONSTANT
 
@@ -154,7 +141,7 @@ constexpr unsigned cudaIpcMemLazyEnablePeerAccess = 1;
 
 // Attributes have CUDA's numbers, which calls translate to HIP's. An attribute that HIP lacks gives
 // an error.
-#define PYGPU_ENUMERATOR(name, number) name = number,
+#define PYGPU_ENUMERATOR(name, number) cuda##name = number,
 enum cudaDeviceAttr : int { PYGPU_CUDA_DEVICE_ATTRIBUTES(PYGPU_ENUMERATOR) };
 enum cudaDeviceP2PAttr : int { PYGPU_CUDA_P2P_ATTRIBUTES(PYGPU_ENUMERATOR) };
 #undef PYGPU_ENUMERATOR

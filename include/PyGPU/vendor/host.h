@@ -21,7 +21,7 @@
 #endif
 
 enum cudaError_t : int {
-#define PYGPU_ENUMERATOR(name, number) name = number,
+#define PYGPU_ENUMERATOR(name, number) cuda##name = number,
   PYGPU_CUDA_ERRORS(PYGPU_ENUMERATOR)
 };
 

@@ -10,55 +10,23 @@ struct Constant {
   long value;
 };
 
+// Constants whose names in HIP differ, or whose numbers.
+// clang-format off
+#define PYGPU_MORE_CONSTANTS(X)                                                                   \
+  X(HostAllocDefault) X(HostAllocPortable) X(HostAllocMapped) X(HostAllocWriteCombined)           \
+  X(HostRegisterReadOnly) X(MemoryTypeUnregistered) X(MemoryTypeHost) X(MemoryTypeDevice)         \
+  X(MemoryTypeManaged) X(LimitStackSize) X(IpcMemLazyEnablePeerAccess)
+// clang-format on
+
 constexpr Constant constants[] = {
-#define PYGPU_ROW(name, number) {#name, number},
-    PYGPU_CUDA_ERRORS(PYGPU_ROW) PYGPU_CUDA_DEVICE_ATTRIBUTES(PYGPU_ROW)
-        PYGPU_CUDA_P2P_ATTRIBUTES(PYGPU_ROW)
+#define PYGPU_NUMBER(name, number) {"cuda" #name, number},
+#define PYGPU_ROW(name) {"cuda" #name, cuda##name},
+    PYGPU_CUDA_ERRORS(PYGPU_NUMBER) PYGPU_CUDA_DEVICE_ATTRIBUTES(PYGPU_NUMBER)
+        PYGPU_CUDA_P2P_ATTRIBUTES(PYGPU_NUMBER) PYGPU_RUNTIME_CONSTANTS(PYGPU_ROW)
+            PYGPU_MORE_CONSTANTS(PYGPU_ROW) PYGPU_NUMBER(StreamLegacy, 1)
+                PYGPU_NUMBER(StreamPerThread, 2)
+#undef PYGPU_NUMBER
 #undef PYGPU_ROW
-            {"cudaMemcpyHostToHost", cudaMemcpyHostToHost},
-    {"cudaMemcpyHostToDevice", cudaMemcpyHostToDevice},
-    {"cudaMemcpyDeviceToHost", cudaMemcpyDeviceToHost},
-    {"cudaMemcpyDeviceToDevice", cudaMemcpyDeviceToDevice},
-    {"cudaMemcpyDefault", cudaMemcpyDefault},
-    {"cudaStreamDefault", cudaStreamDefault},
-    {"cudaStreamNonBlocking", cudaStreamNonBlocking},
-    {"cudaEventDefault", cudaEventDefault},
-    {"cudaEventBlockingSync", cudaEventBlockingSync},
-    {"cudaEventDisableTiming", cudaEventDisableTiming},
-    {"cudaEventInterprocess", cudaEventInterprocess},
-    {"cudaHostAllocDefault", cudaHostAllocDefault},
-    {"cudaHostAllocPortable", cudaHostAllocPortable},
-    {"cudaHostAllocMapped", cudaHostAllocMapped},
-    {"cudaHostAllocWriteCombined", cudaHostAllocWriteCombined},
-    {"cudaHostRegisterDefault", cudaHostRegisterDefault},
-    {"cudaHostRegisterPortable", cudaHostRegisterPortable},
-    {"cudaHostRegisterMapped", cudaHostRegisterMapped},
-    {"cudaHostRegisterIoMemory", cudaHostRegisterIoMemory},
-    {"cudaHostRegisterReadOnly", cudaHostRegisterReadOnly},
-    {"cudaMemAttachGlobal", cudaMemAttachGlobal},
-    {"cudaMemAttachHost", cudaMemAttachHost},
-    {"cudaMemAttachSingle", cudaMemAttachSingle},
-    {"cudaMemoryTypeUnregistered", cudaMemoryTypeUnregistered},
-    {"cudaMemoryTypeHost", cudaMemoryTypeHost},
-    {"cudaMemoryTypeDevice", cudaMemoryTypeDevice},
-    {"cudaMemoryTypeManaged", cudaMemoryTypeManaged},
-    {"cudaDeviceScheduleAuto", cudaDeviceScheduleAuto},
-    {"cudaDeviceScheduleSpin", cudaDeviceScheduleSpin},
-    {"cudaDeviceScheduleYield", cudaDeviceScheduleYield},
-    {"cudaDeviceScheduleBlockingSync", cudaDeviceScheduleBlockingSync},
-    {"cudaDeviceMapHost", cudaDeviceMapHost},
-    {"cudaDeviceLmemResizeToMax", cudaDeviceLmemResizeToMax},
-    {"cudaFuncCachePreferNone", cudaFuncCachePreferNone},
-    {"cudaFuncCachePreferShared", cudaFuncCachePreferShared},
-    {"cudaFuncCachePreferL1", cudaFuncCachePreferL1},
-    {"cudaFuncCachePreferEqual", cudaFuncCachePreferEqual},
-    {"cudaLimitStackSize", cudaLimitStackSize},
-    {"cudaLimitPrintfFifoSize", cudaLimitPrintfFifoSize},
-    {"cudaLimitMallocHeapSize", cudaLimitMallocHeapSize},
-    {"cudaIpcMemLazyEnablePeerAccess", cudaIpcMemLazyEnablePeerAccess},
-    {"cudaStreamLegacy", 1},
-    {"cudaStreamPerThread", 2},
-    {"cudaCpuDeviceId", cudaCpuDeviceId},
 };
 
 }  // namespace

@@ -130,7 +130,6 @@
 
 #define hipStreamPerThread cudaStreamPerThread
 #define hipStreamLegacy cudaStreamLegacy
-constexpr int hipCpuDeviceId = cudaCpuDeviceId;
 
 // Names that differ.
 using hipFuncCache_t = cudaFuncCache;
@@ -177,27 +176,16 @@ inline hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device
   return error;
 }
 
+// clang-format off
+#define P_HIP_ATTRIBUTES(X)                                                                       \
+  X(MaxThreadsPerBlock) X(MaxBlockDimX) X(MaxBlockDimY) X(MaxBlockDimZ) X(MaxGridDimX)            \
+  X(MaxGridDimY) X(MaxGridDimZ) X(MaxSharedMemoryPerBlock) X(TotalConstantMemory) X(WarpSize)     \
+  X(MaxRegistersPerBlock) X(ClockRate) X(MemoryClockRate) X(L2CacheSize)                          \
+  X(MaxThreadsPerMultiProcessor) X(ComputeCapabilityMajor) X(ComputeCapabilityMinor)              \
+  X(ConcurrentKernels) X(Integrated) X(ManagedMemory)
+// clang-format on
 #define P_HIP_ATTRIBUTE(name) constexpr auto hipDeviceAttribute##name = cudaDevAttr##name;
-P_HIP_ATTRIBUTE(MaxThreadsPerBlock)
-P_HIP_ATTRIBUTE(MaxBlockDimX)
-P_HIP_ATTRIBUTE(MaxBlockDimY)
-P_HIP_ATTRIBUTE(MaxBlockDimZ)
-P_HIP_ATTRIBUTE(MaxGridDimX)
-P_HIP_ATTRIBUTE(MaxGridDimY)
-P_HIP_ATTRIBUTE(MaxGridDimZ)
-P_HIP_ATTRIBUTE(MaxSharedMemoryPerBlock)
-P_HIP_ATTRIBUTE(TotalConstantMemory)
-P_HIP_ATTRIBUTE(WarpSize)
-P_HIP_ATTRIBUTE(MaxRegistersPerBlock)
-P_HIP_ATTRIBUTE(ClockRate)
-P_HIP_ATTRIBUTE(MemoryClockRate)
-P_HIP_ATTRIBUTE(L2CacheSize)
-P_HIP_ATTRIBUTE(MaxThreadsPerMultiProcessor)
-P_HIP_ATTRIBUTE(ComputeCapabilityMajor)
-P_HIP_ATTRIBUTE(ComputeCapabilityMinor)
-P_HIP_ATTRIBUTE(ConcurrentKernels)
-P_HIP_ATTRIBUTE(Integrated)
-P_HIP_ATTRIBUTE(ManagedMemory)
+P_HIP_ATTRIBUTES(P_HIP_ATTRIBUTE)
 #undef P_HIP_ATTRIBUTE
 constexpr auto hipDeviceAttributeMultiprocessorCount = cudaDevAttrMultiProcessorCount;
 inline hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device) {

@@ -4,248 +4,42 @@
 #include "../../runtime_api.h"
 
 // clang-format off
-// Types.
-using hipError_t = cudaError_t;
-using hipStream_t = cudaStream_t;
-using hipEvent_t = cudaEvent_t;
-using hipMemPool_t = cudaMemPool_t;
-using hipArray_t = cudaArray_t;
-using hipGraph_t = cudaGraph_t;
-using hipGraphExec_t = cudaGraphExec_t;
-using hipTextureObject_t = cudaTextureObject_t;
-using hipSurfaceObject_t = cudaSurfaceObject_t;
-using hipMemcpyKind = cudaMemcpyKind;
-using hipMemoryType = cudaMemoryType;
-using hipLimit = cudaLimit;
-using hipFuncAttributes = cudaFuncAttributes;
-using hipExtent = cudaExtent;
-using hipPos = cudaPos;
-using hipPitchedPtr = cudaPitchedPtr;
-using hipMemcpy3DParms = cudaMemcpy3DParms;
-using hipChannelFormatDesc = cudaChannelFormatDesc;
-using hipChannelFormatKind = cudaChannelFormatKind;
-using hipResourceDesc = cudaResourceDesc;
-using hipTextureDesc = cudaTextureDesc;
-using hipTextureAddressMode = cudaTextureAddressMode;
-using hipTextureFilterMode = cudaTextureFilterMode;
-using hipTextureReadMode = cudaTextureReadMode;
-using hipStreamCaptureMode = cudaStreamCaptureMode;
-using hipStreamCaptureStatus = cudaStreamCaptureStatus;
-using hipHostFn_t = cudaHostFn_t;
-using hipStreamCallback_t = cudaStreamCallback_t;
-using hipMemoryAdvise = cudaMemoryAdvise;
-using hipMemPoolProps = cudaMemPoolProps;
-using hipMemPoolAttr = cudaMemPoolAttr;
-using hipMemAccessDesc = cudaMemAccessDesc;
-using hipSharedMemConfig = cudaSharedMemConfig;
-using hipFuncAttribute = cudaFuncAttribute;
-
-// Constants.
-constexpr auto hipStreamCaptureStatusNone = cudaStreamCaptureStatusNone;
-constexpr auto hipStreamCaptureStatusActive = cudaStreamCaptureStatusActive;
-constexpr auto hipStreamCaptureStatusInvalidated = cudaStreamCaptureStatusInvalidated;
-constexpr auto hipMemcpyHostToHost = cudaMemcpyHostToHost;
-constexpr auto hipMemcpyHostToDevice = cudaMemcpyHostToDevice;
-constexpr auto hipMemcpyDeviceToHost = cudaMemcpyDeviceToHost;
-constexpr auto hipMemcpyDeviceToDevice = cudaMemcpyDeviceToDevice;
-constexpr auto hipMemcpyDefault = cudaMemcpyDefault;
-constexpr auto hipMemoryTypeUnregistered = cudaMemoryTypeUnregistered;
-constexpr auto hipMemoryTypeHost = cudaMemoryTypeHost;
-constexpr auto hipMemoryTypeDevice = cudaMemoryTypeDevice;
-constexpr auto hipMemoryTypeManaged = cudaMemoryTypeManaged;
-constexpr auto hipLimitStackSize = cudaLimitStackSize;
-constexpr auto hipLimitPrintfFifoSize = cudaLimitPrintfFifoSize;
-constexpr auto hipLimitMallocHeapSize = cudaLimitMallocHeapSize;
-constexpr auto hipLimitDevRuntimeSyncDepth = cudaLimitDevRuntimeSyncDepth;
-constexpr auto hipLimitDevRuntimePendingLaunchCount = cudaLimitDevRuntimePendingLaunchCount;
-constexpr auto hipFuncCachePreferNone = cudaFuncCachePreferNone;
-constexpr auto hipFuncCachePreferShared = cudaFuncCachePreferShared;
-constexpr auto hipFuncCachePreferL1 = cudaFuncCachePreferL1;
-constexpr auto hipFuncCachePreferEqual = cudaFuncCachePreferEqual;
-constexpr auto hipMemAllocationTypePinned = cudaMemAllocationTypePinned;
-constexpr auto hipMemLocationTypeDevice = cudaMemLocationTypeDevice;
-constexpr auto hipMemAccessFlagsProtNone = cudaMemAccessFlagsProtNone;
-constexpr auto hipMemAccessFlagsProtReadWrite = cudaMemAccessFlagsProtReadWrite;
-constexpr auto hipMemPoolAttrReleaseThreshold = cudaMemPoolAttrReleaseThreshold;
-constexpr auto hipMemPoolAttrUsedMemCurrent = cudaMemPoolAttrUsedMemCurrent;
+#define P_HIP_TYPES(X)                                                                            \
+  X(Error_t) X(Stream_t) X(Event_t) X(MemPool_t) X(Array_t) X(Graph_t) X(GraphExec_t)             \
+  X(TextureObject_t) X(SurfaceObject_t) X(MemcpyKind) X(MemoryType) X(Limit) X(FuncAttributes)    \
+  X(Extent) X(Pos) X(PitchedPtr) X(Memcpy3DParms) X(ChannelFormatDesc) X(ChannelFormatKind)       \
+  X(ResourceDesc) X(TextureDesc) X(TextureAddressMode) X(TextureFilterMode) X(TextureReadMode)    \
+  X(StreamCaptureMode) X(StreamCaptureStatus) X(HostFn_t) X(StreamCallback_t) X(MemoryAdvise)     \
+  X(MemPoolProps) X(MemPoolAttr) X(MemAccessDesc) X(SharedMemConfig) X(FuncAttribute)
+#define P_HIP_CONSTANTS(X)                                                                        \
+  X(StreamCaptureStatusActive) X(StreamCaptureStatusInvalidated) X(MemoryTypeUnregistered)        \
+  X(MemoryTypeHost) X(MemoryTypeDevice) X(MemoryTypeManaged) X(LimitStackSize)                    \
+  X(LimitDevRuntimeSyncDepth) X(LimitDevRuntimePendingLaunchCount) X(HostRegisterReadOnly)        \
+  X(IpcMemLazyEnablePeerAccess) X(ArrayDefault) X(ArrayLayered) X(ArraySurfaceLoadStore)          \
+  X(ArrayCubemap) X(ArrayTextureGather) X(ChannelFormatKindSigned) X(ChannelFormatKindUnsigned)   \
+  X(ChannelFormatKindFloat) X(ChannelFormatKindNone) X(ResourceTypeArray)                         \
+  X(ResourceTypeMipmappedArray) X(ResourceTypeLinear) X(ResourceTypePitch2D) X(AddressModeWrap)   \
+  X(AddressModeClamp) X(AddressModeMirror) X(AddressModeBorder) X(FilterModePoint)                \
+  X(FilterModeLinear) X(ReadModeElementType) X(ReadModeNormalizedFloat) X(BoundaryModeZero)       \
+  X(BoundaryModeClamp) X(BoundaryModeTrap) X(StreamCaptureModeGlobal)                             \
+  X(StreamCaptureModeThreadLocal) X(StreamCaptureModeRelaxed) X(MemAdviseSetReadMostly)           \
+  X(MemAdviseUnsetReadMostly) X(MemAdviseSetPreferredLocation)                                    \
+  X(MemAdviseUnsetPreferredLocation) X(MemAdviseSetAccessedBy) X(MemAdviseUnsetAccessedBy)        \
+  X(FuncAttributeMaxDynamicSharedMemorySize) X(FuncAttributePreferredSharedMemoryCarveout)        \
+  X(SharedmemCarveoutDefault) X(SharedmemCarveoutMaxL1) X(SharedmemCarveoutMaxShared)             \
+  X(SharedMemBankSizeDefault) X(SharedMemBankSizeFourByte) X(SharedMemBankSizeEightByte)          \
+  X(EventWaitDefault) X(EventRecordDefault)
+// clang-format on
+#define P_HIP_TYPE(name) using hip##name = cuda##name;
+#define P_HIP_CONSTANT(name) constexpr auto hip##name = cuda##name;
+#define P_HIP_ERROR(name, number) P_HIP_CONSTANT(name)
+P_HIP_TYPES(P_HIP_TYPE)
+P_HIP_CONSTANTS(P_HIP_CONSTANT)
+PYGPU_RUNTIME_CONSTANTS(P_HIP_CONSTANT)
+PYGPU_POOL_CONSTANTS(P_HIP_CONSTANT)
+PYGPU_CUDA_ERRORS(P_HIP_ERROR)
+#undef P_HIP_TYPE
+#undef P_HIP_CONSTANT
+#undef P_HIP_ERROR
 // The number 0 converts to the null stream, as in HIP; an enumerator would not.
 #define hipStreamDefault 0x00
-constexpr auto hipStreamNonBlocking = cudaStreamNonBlocking;
-constexpr auto hipEventDefault = cudaEventDefault;
-constexpr auto hipEventBlockingSync = cudaEventBlockingSync;
-constexpr auto hipEventDisableTiming = cudaEventDisableTiming;
-constexpr auto hipEventInterprocess = cudaEventInterprocess;
-constexpr auto hipHostRegisterDefault = cudaHostRegisterDefault;
-constexpr auto hipHostRegisterPortable = cudaHostRegisterPortable;
-constexpr auto hipHostRegisterMapped = cudaHostRegisterMapped;
-constexpr auto hipHostRegisterIoMemory = cudaHostRegisterIoMemory;
-constexpr auto hipHostRegisterReadOnly = cudaHostRegisterReadOnly;
-constexpr auto hipMemAttachGlobal = cudaMemAttachGlobal;
-constexpr auto hipMemAttachHost = cudaMemAttachHost;
-constexpr auto hipMemAttachSingle = cudaMemAttachSingle;
-constexpr auto hipDeviceScheduleAuto = cudaDeviceScheduleAuto;
-constexpr auto hipDeviceScheduleSpin = cudaDeviceScheduleSpin;
-constexpr auto hipDeviceScheduleYield = cudaDeviceScheduleYield;
-constexpr auto hipDeviceScheduleBlockingSync = cudaDeviceScheduleBlockingSync;
-constexpr auto hipDeviceMapHost = cudaDeviceMapHost;
-constexpr auto hipDeviceLmemResizeToMax = cudaDeviceLmemResizeToMax;
-constexpr auto hipIpcMemLazyEnablePeerAccess = cudaIpcMemLazyEnablePeerAccess;
-constexpr auto hipArrayDefault = cudaArrayDefault;
-constexpr auto hipArrayLayered = cudaArrayLayered;
-constexpr auto hipArraySurfaceLoadStore = cudaArraySurfaceLoadStore;
-constexpr auto hipArrayCubemap = cudaArrayCubemap;
-constexpr auto hipArrayTextureGather = cudaArrayTextureGather;
-constexpr auto hipChannelFormatKindSigned = cudaChannelFormatKindSigned;
-constexpr auto hipChannelFormatKindUnsigned = cudaChannelFormatKindUnsigned;
-constexpr auto hipChannelFormatKindFloat = cudaChannelFormatKindFloat;
-constexpr auto hipChannelFormatKindNone = cudaChannelFormatKindNone;
-constexpr auto hipResourceTypeArray = cudaResourceTypeArray;
-constexpr auto hipResourceTypeMipmappedArray = cudaResourceTypeMipmappedArray;
-constexpr auto hipResourceTypeLinear = cudaResourceTypeLinear;
-constexpr auto hipResourceTypePitch2D = cudaResourceTypePitch2D;
-constexpr auto hipAddressModeWrap = cudaAddressModeWrap;
-constexpr auto hipAddressModeClamp = cudaAddressModeClamp;
-constexpr auto hipAddressModeMirror = cudaAddressModeMirror;
-constexpr auto hipAddressModeBorder = cudaAddressModeBorder;
-constexpr auto hipFilterModePoint = cudaFilterModePoint;
-constexpr auto hipFilterModeLinear = cudaFilterModeLinear;
-constexpr auto hipReadModeElementType = cudaReadModeElementType;
-constexpr auto hipReadModeNormalizedFloat = cudaReadModeNormalizedFloat;
-constexpr auto hipBoundaryModeZero = cudaBoundaryModeZero;
-constexpr auto hipBoundaryModeClamp = cudaBoundaryModeClamp;
-constexpr auto hipBoundaryModeTrap = cudaBoundaryModeTrap;
-constexpr auto hipStreamCaptureModeGlobal = cudaStreamCaptureModeGlobal;
-constexpr auto hipStreamCaptureModeThreadLocal = cudaStreamCaptureModeThreadLocal;
-constexpr auto hipStreamCaptureModeRelaxed = cudaStreamCaptureModeRelaxed;
-constexpr auto hipMemAdviseSetReadMostly = cudaMemAdviseSetReadMostly;
-constexpr auto hipMemAdviseUnsetReadMostly = cudaMemAdviseUnsetReadMostly;
-constexpr auto hipMemAdviseSetPreferredLocation = cudaMemAdviseSetPreferredLocation;
-constexpr auto hipMemAdviseUnsetPreferredLocation = cudaMemAdviseUnsetPreferredLocation;
-constexpr auto hipMemAdviseSetAccessedBy = cudaMemAdviseSetAccessedBy;
-constexpr auto hipMemAdviseUnsetAccessedBy = cudaMemAdviseUnsetAccessedBy;
-constexpr auto hipFuncAttributeMaxDynamicSharedMemorySize = cudaFuncAttributeMaxDynamicSharedMemorySize;
-constexpr auto hipFuncAttributePreferredSharedMemoryCarveout = cudaFuncAttributePreferredSharedMemoryCarveout;
-constexpr auto hipSharedmemCarveoutDefault = cudaSharedmemCarveoutDefault;
-constexpr auto hipSharedmemCarveoutMaxL1 = cudaSharedmemCarveoutMaxL1;
-constexpr auto hipSharedmemCarveoutMaxShared = cudaSharedmemCarveoutMaxShared;
-constexpr auto hipSharedMemBankSizeDefault = cudaSharedMemBankSizeDefault;
-constexpr auto hipSharedMemBankSizeFourByte = cudaSharedMemBankSizeFourByte;
-constexpr auto hipSharedMemBankSizeEightByte = cudaSharedMemBankSizeEightByte;
-constexpr auto hipEventWaitDefault = cudaEventWaitDefault;
-constexpr auto hipEventRecordDefault = cudaEventRecordDefault;
-
-// Errors have CUDA's numbers, and some have other names.
-constexpr auto hipSuccess = cudaSuccess;
-constexpr auto hipErrorInvalidValue = cudaErrorInvalidValue;
-constexpr auto hipErrorMemoryAllocation = cudaErrorMemoryAllocation;
-constexpr auto hipErrorInitializationError = cudaErrorInitializationError;
-constexpr auto hipErrorCudartUnloading = cudaErrorCudartUnloading;
-constexpr auto hipErrorProfilerDisabled = cudaErrorProfilerDisabled;
-constexpr auto hipErrorInvalidConfiguration = cudaErrorInvalidConfiguration;
-constexpr auto hipErrorInvalidPitchValue = cudaErrorInvalidPitchValue;
-constexpr auto hipErrorInvalidSymbol = cudaErrorInvalidSymbol;
-constexpr auto hipErrorInvalidHostPointer = cudaErrorInvalidHostPointer;
-constexpr auto hipErrorInvalidDevicePointer = cudaErrorInvalidDevicePointer;
-constexpr auto hipErrorInvalidChannelDescriptor = cudaErrorInvalidChannelDescriptor;
-constexpr auto hipErrorInvalidMemcpyDirection = cudaErrorInvalidMemcpyDirection;
-constexpr auto hipErrorStubLibrary = cudaErrorStubLibrary;
-constexpr auto hipErrorInsufficientDriver = cudaErrorInsufficientDriver;
-constexpr auto hipErrorCallRequiresNewerDriver = cudaErrorCallRequiresNewerDriver;
-constexpr auto hipErrorInvalidSurface = cudaErrorInvalidSurface;
-constexpr auto hipErrorDuplicateVariableName = cudaErrorDuplicateVariableName;
-constexpr auto hipErrorDuplicateTextureName = cudaErrorDuplicateTextureName;
-constexpr auto hipErrorDuplicateSurfaceName = cudaErrorDuplicateSurfaceName;
-constexpr auto hipErrorDevicesUnavailable = cudaErrorDevicesUnavailable;
-constexpr auto hipErrorIncompatibleDriverContext = cudaErrorIncompatibleDriverContext;
-constexpr auto hipErrorMissingConfiguration = cudaErrorMissingConfiguration;
-constexpr auto hipErrorLaunchMaxDepthExceeded = cudaErrorLaunchMaxDepthExceeded;
-constexpr auto hipErrorInvalidDeviceFunction = cudaErrorInvalidDeviceFunction;
-constexpr auto hipErrorNoDevice = cudaErrorNoDevice;
-constexpr auto hipErrorInvalidDevice = cudaErrorInvalidDevice;
-constexpr auto hipErrorDeviceNotLicensed = cudaErrorDeviceNotLicensed;
-constexpr auto hipErrorSoftwareValidityNotEstablished = cudaErrorSoftwareValidityNotEstablished;
-constexpr auto hipErrorStartupFailure = cudaErrorStartupFailure;
-constexpr auto hipErrorInvalidKernelImage = cudaErrorInvalidKernelImage;
-constexpr auto hipErrorDeviceUninitialized = cudaErrorDeviceUninitialized;
-constexpr auto hipErrorMapBufferObjectFailed = cudaErrorMapBufferObjectFailed;
-constexpr auto hipErrorUnmapBufferObjectFailed = cudaErrorUnmapBufferObjectFailed;
-constexpr auto hipErrorArrayIsMapped = cudaErrorArrayIsMapped;
-constexpr auto hipErrorAlreadyMapped = cudaErrorAlreadyMapped;
-constexpr auto hipErrorNoKernelImageForDevice = cudaErrorNoKernelImageForDevice;
-constexpr auto hipErrorAlreadyAcquired = cudaErrorAlreadyAcquired;
-constexpr auto hipErrorNotMapped = cudaErrorNotMapped;
-constexpr auto hipErrorNotMappedAsArray = cudaErrorNotMappedAsArray;
-constexpr auto hipErrorNotMappedAsPointer = cudaErrorNotMappedAsPointer;
-constexpr auto hipErrorECCUncorrectable = cudaErrorECCUncorrectable;
-constexpr auto hipErrorUnsupportedLimit = cudaErrorUnsupportedLimit;
-constexpr auto hipErrorDeviceAlreadyInUse = cudaErrorDeviceAlreadyInUse;
-constexpr auto hipErrorPeerAccessUnsupported = cudaErrorPeerAccessUnsupported;
-constexpr auto hipErrorInvalidPtx = cudaErrorInvalidPtx;
-constexpr auto hipErrorInvalidGraphicsContext = cudaErrorInvalidGraphicsContext;
-constexpr auto hipErrorNvlinkUncorrectable = cudaErrorNvlinkUncorrectable;
-constexpr auto hipErrorJitCompilerNotFound = cudaErrorJitCompilerNotFound;
-constexpr auto hipErrorUnsupportedPtxVersion = cudaErrorUnsupportedPtxVersion;
-constexpr auto hipErrorJitCompilationDisabled = cudaErrorJitCompilationDisabled;
-constexpr auto hipErrorUnsupportedExecAffinity = cudaErrorUnsupportedExecAffinity;
-constexpr auto hipErrorUnsupportedDevSideSync = cudaErrorUnsupportedDevSideSync;
-constexpr auto hipErrorContained = cudaErrorContained;
-constexpr auto hipErrorInvalidSource = cudaErrorInvalidSource;
-constexpr auto hipErrorFileNotFound = cudaErrorFileNotFound;
-constexpr auto hipErrorSharedObjectSymbolNotFound = cudaErrorSharedObjectSymbolNotFound;
-constexpr auto hipErrorSharedObjectInitFailed = cudaErrorSharedObjectInitFailed;
-constexpr auto hipErrorOperatingSystem = cudaErrorOperatingSystem;
-constexpr auto hipErrorInvalidResourceHandle = cudaErrorInvalidResourceHandle;
-constexpr auto hipErrorIllegalState = cudaErrorIllegalState;
-constexpr auto hipErrorLossyQuery = cudaErrorLossyQuery;
-constexpr auto hipErrorSymbolNotFound = cudaErrorSymbolNotFound;
-constexpr auto hipErrorNotReady = cudaErrorNotReady;
-constexpr auto hipErrorIllegalAddress = cudaErrorIllegalAddress;
-constexpr auto hipErrorLaunchOutOfResources = cudaErrorLaunchOutOfResources;
-constexpr auto hipErrorLaunchTimeout = cudaErrorLaunchTimeout;
-constexpr auto hipErrorLaunchIncompatibleTexturing = cudaErrorLaunchIncompatibleTexturing;
-constexpr auto hipErrorPeerAccessAlreadyEnabled = cudaErrorPeerAccessAlreadyEnabled;
-constexpr auto hipErrorPeerAccessNotEnabled = cudaErrorPeerAccessNotEnabled;
-constexpr auto hipErrorSetOnActiveProcess = cudaErrorSetOnActiveProcess;
-constexpr auto hipErrorContextIsDestroyed = cudaErrorContextIsDestroyed;
-constexpr auto hipErrorAssert = cudaErrorAssert;
-constexpr auto hipErrorTooManyPeers = cudaErrorTooManyPeers;
-constexpr auto hipErrorHostMemoryAlreadyRegistered = cudaErrorHostMemoryAlreadyRegistered;
-constexpr auto hipErrorHostMemoryNotRegistered = cudaErrorHostMemoryNotRegistered;
-constexpr auto hipErrorHardwareStackError = cudaErrorHardwareStackError;
-constexpr auto hipErrorIllegalInstruction = cudaErrorIllegalInstruction;
-constexpr auto hipErrorMisalignedAddress = cudaErrorMisalignedAddress;
-constexpr auto hipErrorInvalidAddressSpace = cudaErrorInvalidAddressSpace;
-constexpr auto hipErrorInvalidPc = cudaErrorInvalidPc;
-constexpr auto hipErrorLaunchFailure = cudaErrorLaunchFailure;
-constexpr auto hipErrorCooperativeLaunchTooLarge = cudaErrorCooperativeLaunchTooLarge;
-constexpr auto hipErrorNotPermitted = cudaErrorNotPermitted;
-constexpr auto hipErrorNotSupported = cudaErrorNotSupported;
-constexpr auto hipErrorSystemNotReady = cudaErrorSystemNotReady;
-constexpr auto hipErrorSystemDriverMismatch = cudaErrorSystemDriverMismatch;
-constexpr auto hipErrorCompatNotSupportedOnDevice = cudaErrorCompatNotSupportedOnDevice;
-constexpr auto hipErrorMpsConnectionFailed = cudaErrorMpsConnectionFailed;
-constexpr auto hipErrorMpsRpcFailure = cudaErrorMpsRpcFailure;
-constexpr auto hipErrorMpsServerNotReady = cudaErrorMpsServerNotReady;
-constexpr auto hipErrorMpsMaxClientsReached = cudaErrorMpsMaxClientsReached;
-constexpr auto hipErrorMpsMaxConnectionsReached = cudaErrorMpsMaxConnectionsReached;
-constexpr auto hipErrorMpsClientTerminated = cudaErrorMpsClientTerminated;
-constexpr auto hipErrorCdpNotSupported = cudaErrorCdpNotSupported;
-constexpr auto hipErrorCdpVersionMismatch = cudaErrorCdpVersionMismatch;
-constexpr auto hipErrorStreamCaptureUnsupported = cudaErrorStreamCaptureUnsupported;
-constexpr auto hipErrorStreamCaptureInvalidated = cudaErrorStreamCaptureInvalidated;
-constexpr auto hipErrorStreamCaptureMerge = cudaErrorStreamCaptureMerge;
-constexpr auto hipErrorStreamCaptureUnmatched = cudaErrorStreamCaptureUnmatched;
-constexpr auto hipErrorStreamCaptureUnjoined = cudaErrorStreamCaptureUnjoined;
-constexpr auto hipErrorStreamCaptureIsolation = cudaErrorStreamCaptureIsolation;
-constexpr auto hipErrorStreamCaptureImplicit = cudaErrorStreamCaptureImplicit;
-constexpr auto hipErrorCapturedEvent = cudaErrorCapturedEvent;
-constexpr auto hipErrorStreamCaptureWrongThread = cudaErrorStreamCaptureWrongThread;
-constexpr auto hipErrorTimeout = cudaErrorTimeout;
-constexpr auto hipErrorGraphExecUpdateFailure = cudaErrorGraphExecUpdateFailure;
-constexpr auto hipErrorExternalDevice = cudaErrorExternalDevice;
-constexpr auto hipErrorInvalidClusterSize = cudaErrorInvalidClusterSize;
-constexpr auto hipErrorFunctionNotLoaded = cudaErrorFunctionNotLoaded;
-constexpr auto hipErrorInvalidResourceType = cudaErrorInvalidResourceType;
-constexpr auto hipErrorInvalidResourceConfiguration = cudaErrorInvalidResourceConfiguration;
-constexpr auto hipErrorUnknown = cudaErrorUnknown;
-// clang-format on
