@@ -35,12 +35,6 @@ struct CallNames {
 };
 CallNames call_names;
 
-void check_count(const Function& f, std::size_t given) {
-  if (!f.knows_count || given == f.parameters.size()) return;
-  raise_argument_error(f.kernel.name() + "() takes " + counted_arguments(f.parameters.size()) +
-                       ", not " + std::to_string(given));
-}
-
 const Kernel& kernel_on(Function& f, int device) {
   const Module& own = f.kernel.module();
   const bool may_run = own.may_run_on(device);
@@ -57,52 +51,39 @@ const Kernel& kernel_on(Function& f, int device) {
   return f.elsewhere.insert_or_assign(device, f.kernel.of(module)).first->second;
 }
 
-// Arguments of a launch: the Python objects, or null for a number of C++; their packed values, and
-// their parameters.
-struct Arguments {
-  PyObject* const* given;
-  std::size_t count;
-  void** packed;
-  const std::vector<KernelParameter>& parameters;
-
-  // Return the address in a pointer parameter, or null.
-  const void* pointer(std::size_t i) const {
-    const bool is_pointer = i < parameters.size() && parameters[i].kind == Kind::pointer;
-    return is_pointer ? *static_cast<const void* const*>(packed[i]) : nullptr;
-  }
-};
-
 // Add the memory in the arguments to the launch's order, and return the kernel for its device.
 const Kernel& prepare_memory(Function& f, const Arguments& arguments, const StreamRef& stream,
                              StreamOrder& order) {
   Placement placement(f.kernel);
-  for (std::size_t i = 0; i < arguments.count; ++i) {
-    if (!arguments.given[i]) continue;
-    std::shared_ptr<Storage> storage = storage_in(arguments.given[i]);
-    const void* const address = arguments.pointer(i);
+  for (std::size_t i = 0; i < arguments.count(); ++i) {
+    PyObject* const argument = arguments.object(i);
+    if (!argument) continue;
+    std::shared_ptr<Storage> storage = storage_in(argument);
+    const void* const address = arguments.address(i);
     if (!storage && address) storage = Storage::holding(address);
     order.uses(storage);
-    const GPUArray* const array = gpuarray_in(arguments.given[i]);
+    const GPUArray* const array = gpuarray_in(argument);
     if (array)
       keep_for_graph(*array);
-    else if (find<TextureObject>(arguments.given[i]) || find<SurfaceObject>(arguments.given[i]) ||
-             (storage && !find<DeviceAllocation>(arguments.given[i])))
-      keep_for_graph(py::reinterpret_borrow<py::object>(arguments.given[i]));
+    else if (find<TextureObject>(argument) || find<SurfaceObject>(argument) ||
+             (storage && !find<DeviceAllocation>(argument)))
+      keep_for_graph(py::reinterpret_borrow<py::object>(argument));
     if (is_only_device() || (array && !array->core.address())) continue;
     if (storage)
       placement.add(i, storage->device(), storage->address());
     else if (array && array->core.address())
       placement.add(i, array->core.device(), array->core.address());
-    else if (const auto* const texture = find<TextureObject>(arguments.given[i]))
+    else if (const auto* const texture = find<TextureObject>(argument))
       placement.add(i, (*texture)->device(), nullptr);
-    else if (const auto* const surface = find<SurfaceObject>(arguments.given[i]))
+    else if (const auto* const surface = find<SurfaceObject>(argument))
       placement.add(i, (*surface)->device(), nullptr);
   }
   return kernel_on(f, placement.device(stream));
 }
 
-void launch(Function& f, const LaunchShape& shape, const Arguments& arguments,
-            const StreamRef& stream) {
+void launch(Function& f, const LaunchShape& shape, Arguments& arguments, const StreamRef& stream) {
+  arguments.require_count(arguments.count());
+  arguments.pack_addresses_again();
   f.kernel.module().require_alive();
   if (!enter_runtime()) throw DeviceError("cudaLaunchKernel", refused_status());
   StreamOrder order(stream);
@@ -111,7 +92,7 @@ void launch(Function& f, const LaunchShape& shape, const Arguments& arguments,
   cudaError_t error = cudaSuccess;
   order.run([&] {
     error = without_gil_if_waiting(kernel.module().device(), !stream.handle, [&] {
-      return kernel.launch(shape, arguments.packed, stream.handle);
+      return kernel.launch(shape, arguments.pointers(), stream.handle);
     });
   });
   if (error) check("cudaLaunchKernel", {error, kernel.launch_failure_text(shape)});
@@ -166,27 +147,21 @@ PyObject* call_general(Function& f, PyObject* const* arguments, std::size_t coun
     options.set(PyTuple_GET_ITEM(keywords, i), arguments[count + std::size_t(i)]);
   if (!options.has_block)
     throw py::value_error("block: a kernel call needs the block size, block=(x, y, z)");
-  check_count(f, count);
-  const StreamRef stream = stream_of(options.stream);
-
   std::vector<KernelParameter> any;  // for a kernel with unknown parameters
   if (!f.knows_count) {
     any.resize(count);
     assign_offsets(any);
   }
-  const std::vector<KernelParameter>& parameters = f.knows_count ? f.parameters : any;
-  PackedArguments packed(parameters);
+  Arguments packed(f.kernel.name(), f.knows_count ? f.parameters : any);
+  packed.require_count(count);
+  const StreamRef stream = stream_of(options.stream);
   std::vector<py::object> handlers;
-  bool has_run_python = false;
   for (std::size_t i = 0; i < count; ++i) {
-    const Packing packing = pack(arguments[i], parameters[i], i, packed.value(i));
-    has_run_python |= packing != Packing::done;
-    if (packing != Packing::needs_handler) continue;
+    if (packed.add(arguments[i]) != Packing::needs_handler) continue;
     handlers.push_back(py::reinterpret_borrow<py::object>(arguments[i]));
     handlers.back().attr("pre_call")(py::handle(options.stream));
-    pack_handler(arguments[i], parameters[i], i, packed.value(i));
+    packed.pack_handler();
   }
-  if (has_run_python) pack_addresses_again(arguments, count, parameters, packed);
 
   if (options.time_kernel && options.stream != Py_None) {
     PyErr_SetString(PyExc_AssertionError, "time_kernel=True: expected no stream");
@@ -194,7 +169,7 @@ PyObject* call_general(Function& f, PyObject* const* arguments, std::size_t coun
   }
   if (options.time_kernel) wait_for({});
   const auto start = std::chrono::steady_clock::now();
-  launch(f, options.shape, {arguments, count, packed.pointers(), parameters}, stream);
+  launch(f, options.shape, packed, stream);
   std::optional<double> seconds;
   if (options.time_kernel) {
     wait_for({});
@@ -216,27 +191,14 @@ PyObject* vectorcall(PyObject* self, PyObject* const* arguments, std::size_t fla
 
 }  // namespace
 
-PreparedArguments::PreparedArguments(py::handle function)
-    : function_(held<Function>(function)),
-      prepared_(function_.prepared),
-      parameters_(function_.knows_count ? function_.parameters : prepared_->parameters),
-      packed_(parameters_) {
-  if (prepared_->declared.size() <= inline_count) return;
-  heap_objects_.resize(prepared_->declared.size());
-  objects_ = heap_objects_.data();
-}
-
-void PreparedArguments::require_count(std::size_t count) const {
-  if (count != prepared_->declared.size())
-    raise_argument_error(function_.kernel.name() + "() was prepared for " +
-                         counted_arguments(prepared_->declared.size()) + ", not " +
-                         std::to_string(count));
-}
-
-void PreparedArguments::launch(const LaunchShape& shape, const StreamRef& stream) {
-  require_count(count_);
-  if (has_run_python_) pack_addresses_again(objects_, count_, parameters_, packed_);
-  python::launch(function_, shape, {objects_, count_, packed_.pointers(), parameters_}, stream);
+void launch_prepared(py::handle function, const LaunchShape& shape, const StreamRef& stream,
+                     const std::function<void(Arguments&)>& add_all) {
+  Function& f = held<Function>(function);
+  const auto prepared = f.prepared;  // Python code that an argument runs may call prepare() again
+  Arguments arguments(f.kernel.name(), f.knows_count ? f.parameters : prepared->parameters,
+                      prepared);
+  add_all(arguments);
+  launch(f, shape, arguments, stream);
 }
 
 namespace {
@@ -267,10 +229,10 @@ PyObject* call_prepared(PyObject* self, PyObject* const* arguments, std::size_t 
     shape.shared_bytes = shared_bytes_of(arguments[count + std::size_t(i)]);
   }
   const StreamRef stream = has_stream ? stream_of(arguments[2]) : default_stream();
-  PreparedArguments packed(self);
-  packed.require_count(count - leading);
-  for (std::size_t i = leading; i < count; ++i) packed.add(arguments[i]);
-  packed.launch(shape, stream);
+  launch_prepared(self, shape, stream, [&](Arguments& packed) {
+    packed.require_count(count - leading);
+    for (std::size_t i = leading; i < count; ++i) packed.add(arguments[i]);
+  });
   Py_RETURN_NONE;
 }
 

@@ -283,7 +283,7 @@ PyObject* call_checked(const LibraryFunction& f, PyObject* const* given, std::si
                          std::to_string(count) + ": " + f.signature);
   const StreamRef stream = stream_of(stream_object);
 
-  PackedArguments packed(f.parameters);
+  Arguments packed(f.name, f.parameters);
   if (!enter_runtime()) throw DeviceError(f.name, refused_status());
   StreamOrder order(stream);
   const bool is_only = is_only_device();

@@ -232,23 +232,6 @@ bool is_handler(PyObject* argument) {
 
 }  // namespace
 
-PackedArguments::PackedArguments(const std::vector<KernelParameter>& parameters) {
-  const std::size_t total =
-      parameters.empty()
-          ? 0
-          : parameters.back().offset + std::max<std::size_t>(parameters.back().nbytes, 16);
-  char* bytes = own_bytes_;
-  if (parameters.size() > inline_count) {
-    more_pointers_.resize(parameters.size());
-    pointers_ = more_pointers_.data();
-  }
-  if (total > inline_bytes) {
-    more_bytes_ = std::make_unique<char[]>(total);
-    bytes = more_bytes_.get();
-  }
-  for (std::size_t i = 0; i < parameters.size(); ++i) pointers_[i] = bytes + parameters[i].offset;
-}
-
 Packing pack(PyObject* argument, const KernelParameter& parameter, std::size_t index, char* to) {
   const void* address = nullptr;
   if (quick_address(argument, parameter, index, &address)) {
@@ -266,15 +249,6 @@ Packing pack(PyObject* argument, const KernelParameter& parameter, std::size_t i
   if (is_handler(argument)) return Packing::needs_handler;
   put_object(argument, parameter, index, to);
   return Packing::done_after_python;
-}
-
-void pack_addresses_again(PyObject* const* arguments, std::size_t count,
-                          const std::vector<KernelParameter>& parameters, PackedArguments& packed) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const void* address = nullptr;
-    if (arguments[i] && quick_address(arguments[i], parameters[i], i, &address))
-      std::memcpy(packed.value(i), &address, sizeof address);
-  }
 }
 
 namespace {
@@ -381,13 +355,64 @@ void check_declaration(ValueType declared, const KernelParameter& parameter, std
   raise_argument_error(text);
 }
 
-void pack_handler(PyObject* handler, const KernelParameter& parameter, std::size_t index,
-                  char* to) {
+Arguments::Arguments(const std::string& function, const std::vector<KernelParameter>& parameters,
+                     std::shared_ptr<const Prepared> prepared)
+    : function_(function), parameters_(parameters), prepared_(std::move(prepared)) {
+  const std::size_t count = parameters.size();
+  const std::size_t total =
+      count ? parameters.back().offset + std::max<std::size_t>(parameters.back().nbytes, 16) : 0;
+  char* bytes = own_bytes_;
+  if (count > inline_count) {
+    more_pointers_.resize(count);
+    more_objects_.resize(count);
+    pointers_ = more_pointers_.data();
+    objects_ = more_objects_.data();
+  }
+  if (total > inline_bytes) {
+    more_bytes_ = std::make_unique<char[]>(total);
+    bytes = more_bytes_.get();
+  }
+  for (std::size_t i = 0; i < count; ++i) pointers_[i] = bytes + parameters[i].offset;
+}
+
+void Arguments::require_count(std::size_t count) const {
+  if (count != parameters_.size())
+    raise_argument_error(function_ + (prepared_ ? "() was prepared for " : "() takes ") +
+                         counted_arguments(parameters_.size()) + ", not " + std::to_string(count));
+}
+
+Packing Arguments::add(PyObject* argument) {
+  const std::size_t i = next();
+  objects_[i] = argument;
+  const Packing packing =
+      prepared_ ? pack_declared(argument, prepared_->declared[i], parameters_[i], i, value(i))
+                : pack(argument, parameters_[i], i, value(i));
+  has_run_python_ |= packing != Packing::done;
+  return packing;
+}
+
+void Arguments::add(Index number) {
+  const std::size_t i = next();
+  objects_[i] = nullptr;
+  pack_declared(number, prepared_->declared[i], parameters_[i], i, value(i));
+}
+
+void Arguments::pack_handler() {
+  const std::size_t i = count_ - 1;
+  const py::handle handler = objects_[i];
   const py::object array = attribute_or_null(handler, "array");
   if (array && py::isinstance<np::array>(array))
-    compare_elements(py::reinterpret_borrow<np::array>(array).dtype().ptr(), parameter, index);
-  const py::object memory = py::handle(handler).attr("get_device_alloc")();
-  put_address(address_of(memory, "get_device_alloc()"), handler, parameter, index, to);
+    compare_elements(py::reinterpret_borrow<np::array>(array).dtype().ptr(), parameters_[i], i);
+  const py::object memory = handler.attr("get_device_alloc")();
+  put_address(address_of(memory, "get_device_alloc()"), objects_[i], parameters_[i], i, value(i));
+}
+
+void Arguments::pack_addresses_again() {
+  for (std::size_t i = 0; has_run_python_ && i < count_; ++i) {
+    const void* address = nullptr;
+    if (objects_[i] && quick_address(objects_[i], parameters_[i], i, &address))
+      std::memcpy(value(i), &address, sizeof address);
+  }
 }
 
 int numpy_scalar_dtype(PyObject* object) {

@@ -22,12 +22,10 @@ class PreparedFunction {
       return arguments.call(own, wrap_call);
     }
     const StreamRef queue = stream_of(stream);  // may run Python code, so before the addresses
-    PreparedArguments arguments(own);
-    add_all(arguments);
     LaunchShape shape;
     shape.grid = dim3(unsigned(blocks), 1, 1);
     shape.block = dim3(unsigned(threads), 1, 1);
-    arguments.launch(shape, queue);
+    launch_prepared(own, shape, queue, std::ref(add_all));
   }
 
  private:
