@@ -104,7 +104,7 @@ def test_ownership_is_written_once(path):
 
 # Each layer may include what stands before it.
 LAYERS = [
-    {"cuda_numbers.h", "cuda_modules.h", "hip_modules.h", "host_modules.h"}
+    {"capabilities.h", "cuda_numbers.h", "cuda_modules.h", "hip_modules.h", "host_modules.h"}
     | {"cuda_arrays.h", "hip_arrays.h", "hip_attributes.h", "host_arrays.h"}
     | {"cuda_graphs.h", "hip_graphs.h", "host_graphs.h"}
     | {"last_error.h", "export.h", "type_kinds.h", "memory_kinds.h", "dlpack.h"}

@@ -166,7 +166,7 @@ std::size_t live_modules() { return loaded_modules; }
 
 using namespace PyGPU::host;
 
-cudaError_t cudaHostLoadModule(cudaLibrary_t* module, const void* image, char* log,
+cudaError_t cudaHostLoadModule(gpu_module* module, const void* image, char* log,
                                std::size_t log_bytes) {
   return call([&] {
     if (!module || !image) return cudaErrorInvalidValue;
@@ -194,7 +194,7 @@ cudaError_t cudaHostLoadModule(cudaLibrary_t* module, const void* image, char* l
   });
 }
 
-cudaError_t cudaHostUnloadModule(cudaLibrary_t module) {
+cudaError_t cudaHostUnloadModule(gpu_module module) {
   return call([&] {
     if (!module) return cudaErrorInvalidResourceHandle;
     {
@@ -212,7 +212,7 @@ cudaError_t cudaHostUnloadModule(cudaLibrary_t module) {
   });
 }
 
-cudaError_t cudaHostGetKernel(cudaKernel_t* kernel, cudaLibrary_t module, const char* name) {
+cudaError_t cudaHostGetKernel(gpu_kernel* kernel, gpu_module module, const char* name) {
   return call([&] {
     if (!kernel || !module || !name) return cudaErrorInvalidValue;
     *kernel = row_of(*module, name, true);
@@ -228,7 +228,7 @@ cudaError_t cudaHostGetKernel(cudaKernel_t* kernel, cudaLibrary_t module, const 
   });
 }
 
-cudaError_t cudaHostGetGlobal(void** address, std::size_t* nbytes, cudaLibrary_t module,
+cudaError_t cudaHostGetGlobal(void** address, std::size_t* nbytes, gpu_module module,
                               const char* name) {
   return call([&] {
     if (!address || !nbytes || !module || !name) return cudaErrorInvalidValue;
@@ -242,7 +242,7 @@ cudaError_t cudaHostGetGlobal(void** address, std::size_t* nbytes, cudaLibrary_t
   });
 }
 
-cudaError_t cudaHostGetParameter(cudaKernel_t kernel, std::size_t index, std::size_t* offset,
+cudaError_t cudaHostGetParameter(gpu_kernel kernel, std::size_t index, std::size_t* offset,
                                  std::size_t* nbytes) {
   return call([&] {
     if (!kernel || index >= kernel->parameter_count) return cudaErrorInvalidValue;
@@ -252,12 +252,12 @@ cudaError_t cudaHostGetParameter(cudaKernel_t kernel, std::size_t index, std::si
   });
 }
 
-cudaError_t cudaHostGetKernelAttribute(int* value, cudaKernel_t kernel, int number) {
+cudaError_t cudaHostGetKernelAttribute(int* value, gpu_kernel kernel, int number) {
   return call(
       [&] { return kernel && value ? attribute(value, kernel, number) : cudaErrorInvalidValue; });
 }
 
-cudaError_t cudaHostSetKernelAttribute(cudaKernel_t kernel, int number, int value) {
+cudaError_t cudaHostSetKernelAttribute(gpu_kernel kernel, int number, int value) {
   return call([&] {
     if (!kernel || number < 8 || number > 9) return cudaErrorInvalidValue;
     if (number == 9) return value >= -1 && value <= 100 ? cudaSuccess : cudaErrorInvalidValue;
@@ -296,7 +296,7 @@ class CopiedArguments {
 
 }  // namespace
 
-cudaError_t cudaHostLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+cudaError_t cudaHostLaunchKernel(gpu_kernel kernel, dim3 grid, dim3 block, void** arguments,
                                  std::size_t shared_bytes, cudaStream_t stream) {
   return call([&] {
     if (!kernel) return cudaErrorInvalidResourceHandle;

@@ -27,7 +27,7 @@ void fill(module_& m) {
   m.attr("__doc__") = "PyGPU on the target " + target;
   m.attr("target") = target;
   m.attr("cuda_enabled") = bool(PYGPU_HAVE_GPU);
-  m.attr("use_hip") = target == "hip";
+  m.attr("use_hip") = capabilities.is_rocm;
   m.attr("architectures") = PYGPU_ARCHITECTURES;
   m.attr("__version__") = PYGPU_VERSION;
 

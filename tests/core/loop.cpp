@@ -106,7 +106,7 @@ TEST_CASE("contiguous arrays are counted, in the widest vectors of the largest d
   const LoopPlan plan = plan_loop(layouts, aligned, 2, 1);
   CHECK(plan.contiguous);
   CHECK(plan.axes.size() == 48);
-  CHECK(plan.vector_width == std::max(1, int(loop_bytes / 8)));
+  CHECK(plan.vector_width == std::max(1, int(capabilities.loop_bytes / 8)));
   CHECK(plan_loop(layouts, odd, 2, 1).vector_width == 1);
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("a transposed operand comes in tiles where it is large enough for them
     const Layout* const layouts[] = {&result, &operand};
     void* const addresses[] = {reinterpret_cast<void*>(base), reinterpret_cast<void*>(base)};
     const LoopPlan plan = plan_loop(layouts, addresses, 2, 1);
-    CHECK(plan.transposed == (loop_bytes && n == 64 ? 1u : 0u));
+    CHECK(plan.transposed == (capabilities.loop_bytes && n == 64 ? 1u : 0u));
     CHECK_FALSE(plan.contiguous);
   }
 }
@@ -145,8 +145,8 @@ TEST_CASE("tiles are made of squares that every array has whole and aligned") {
     void* const start = reinterpret_cast<void*>(base);
     void* const addresses[] = {start, reinterpret_cast<void*>(base + row.shift), start, start};
     const LoopPlan plan = plan_loop(layouts, addresses, 4, 1);
-    CHECK(plan.transposed == (loop_bytes ? 1u : 0u));
-    if (!loop_bytes) continue;
+    CHECK(plan.transposed == (capabilities.loop_bytes ? 1u : 0u));
+    if (!capabilities.loop_bytes) continue;
     CHECK(plan.vector_width == row.vector_width);
     CHECK(plan.broadcast == (row.vector_width ? 4u : 0u));
   }

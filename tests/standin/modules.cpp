@@ -11,7 +11,7 @@
 
 // Kernels have the names of C++ in a code object, and those of the text in the library.
 struct ihipModule_t {
-  cudaLibrary_t library;
+  gpu_module library;
   std::map<std::string, std::string> names;
 };
 
@@ -40,7 +40,7 @@ std::string ours_in(const void* image, hipError_t* error) {
   return "";
 }
 
-cudaKernel_t kernel_of(hipFunction_t function) { return reinterpret_cast<cudaKernel_t>(function); }
+gpu_kernel kernel_of(hipFunction_t function) { return reinterpret_cast<gpu_kernel>(function); }
 
 std::unique_ptr<ihipModule_t> loaded(const std::string& ours, hipError_t* error) {
   auto module = std::make_unique<ihipModule_t>();
@@ -79,7 +79,7 @@ STANDIN_EXPORT hipError_t hipModuleGetFunction(hipFunction_t* function, hipModul
   if (!function || !module || !name) return finish(hipErrorInvalidValue);
   const auto named = module->names.find(name);
   if (named == module->names.end()) return finish(hipErrorNotFound);
-  cudaKernel_t found = nullptr;
+  gpu_kernel found = nullptr;
   const hipError_t error =
       finish(cudaHostGetKernel(&found, module->library, named->second.c_str()));
   if (error) return error;

@@ -12,7 +12,7 @@ namespace PyGPU {
 
 // Properties of a device that plans depend on.
 struct DeviceProperties {
-  int threads = int(reduction_tuning::threads);                  // maximum per block
+  int threads = int(capabilities.reduction.threads);             // maximum per block
   int multiprocessors = 1, resident_threads = 1, registers = 1;  // the last two per multiprocessor
   Index waves = 8;             // number of blocks, in multiples of those that run at once
   Index index32 = 0x7ff00000;  // largest count for 32-bit indices, with a margin for one step

@@ -14,7 +14,7 @@
 
 namespace PyGPU {
 
-struct ModuleTraits : DeviceOwned<cudaLibrary_t, ModuleTraits> {
+struct ModuleTraits : DeviceOwned<gpu_module, ModuleTraits> {
   static constexpr const char* name = "a module";
   static cudaError_t destroy(const Handle& module);
 };
@@ -30,7 +30,7 @@ class Module {
  public:
   Module(const std::string& image, const std::vector<JitOption>& options = {});
 
-  cudaKernel_t kernel(const std::string& name) const;
+  gpu_kernel kernel(const std::string& name) const;
 
   struct Global {
     void* address;
@@ -103,7 +103,7 @@ class Kernel {
  private:
   std::shared_ptr<const Module> module_;
   std::string name_;
-  cudaKernel_t kernel_{};
+  gpu_kernel kernel_{};
   bool has_parameter_info_ = false;
   std::vector<ParameterOffset> parameters_;
   std::map<int, int> attributes_;  // that were set

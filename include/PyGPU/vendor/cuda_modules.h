@@ -11,6 +11,8 @@
 #include <atomic>
 #include <cstddef>
 
+#include "capabilities.h"
+
 namespace PyGPU {
 
 // Find the driver's function of this name, as of CUDA `version` (11020 for 11.2).
@@ -93,26 +95,26 @@ inline cudaError_t context_handle(void** handle) {
   PYGPU_DRIVER_CALL(11020, cuCtxGetCurrent, reinterpret_cast<CUcontext*>(handle));
 }
 
-using cudaLibrary_t = CUmodule;
-using cudaKernel_t = CUfunction;
+using gpu_module = CUmodule;
+using gpu_kernel = CUfunction;
 
-inline cudaError_t load_module(cudaLibrary_t* module, const void* image, unsigned count,
-                               int* options, void** values) {
+inline cudaError_t load_module(gpu_module* module, const void* image, unsigned count, int* options,
+                               void** values) {
   PYGPU_DRIVER_CALL(11020, cuModuleLoadDataEx, module, image, count,
                     reinterpret_cast<CUjit_option*>(options), values);
 }
-inline cudaError_t unload_module(cudaLibrary_t module) {
+inline cudaError_t unload_module(gpu_module module) {
   PYGPU_DRIVER_CALL(11020, cuModuleUnload, module);
 }
-inline cudaError_t find_kernel(cudaKernel_t* kernel, cudaLibrary_t module, const char* name) {
+inline cudaError_t find_kernel(gpu_kernel* kernel, gpu_module module, const char* name) {
   PYGPU_DRIVER_CALL(11020, cuModuleGetFunction, kernel, module, name);
 }
-inline cudaError_t find_global(void** address, std::size_t* nbytes, cudaLibrary_t module,
+inline cudaError_t find_global(void** address, std::size_t* nbytes, gpu_module module,
                                const char* name) {
   PYGPU_DRIVER_CALL(11020, cuModuleGetGlobal, reinterpret_cast<CUdeviceptr*>(address), nbytes,
                     module, name);
 }
-inline cudaError_t kernel_parameter(cudaKernel_t kernel, std::size_t index, std::size_t* offset,
+inline cudaError_t kernel_parameter(gpu_kernel kernel, std::size_t index, std::size_t* offset,
                                     std::size_t* nbytes) {
   // Drivers have this call since 12.4; the toolkit's headers may be older.
   using Function = CUresult (*)(CUfunction, std::size_t, std::size_t*, std::size_t*);
@@ -123,15 +125,15 @@ inline cudaError_t kernel_parameter(cudaKernel_t kernel, std::size_t index, std:
   found.store(function, std::memory_order_relaxed);
   return in_context([&] { return function(kernel, index, offset, nbytes); });
 }
-inline cudaError_t kernel_attribute(int* value, cudaKernel_t kernel, int attribute) {
+inline cudaError_t kernel_attribute(int* value, gpu_kernel kernel, int attribute) {
   PYGPU_DRIVER_CALL(11020, cuFuncGetAttribute, value, static_cast<CUfunction_attribute>(attribute),
                     kernel);
 }
-inline cudaError_t set_kernel_attribute(cudaKernel_t kernel, int attribute, int value) {
+inline cudaError_t set_kernel_attribute(gpu_kernel kernel, int attribute, int value) {
   PYGPU_DRIVER_CALL(11020, cuFuncSetAttribute, kernel, static_cast<CUfunction_attribute>(attribute),
                     value);
 }
-inline cudaError_t launch_kernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+inline cudaError_t launch_kernel(gpu_kernel kernel, dim3 grid, dim3 block, void** arguments,
                                  std::size_t shared_bytes, cudaStream_t stream) {
   PYGPU_DRIVER_CALL(11020, cuLaunchKernel, kernel, grid.x, grid.y, grid.z, block.x, block.y,
                     block.z, unsigned(shared_bytes), stream, arguments, nullptr);
@@ -139,52 +141,17 @@ inline cudaError_t launch_kernel(cudaKernel_t kernel, dim3 grid, dim3 block, voi
 
 #undef PYGPU_DRIVER_CALL
 
-// True if a launch returns only after the kernel has run.
-constexpr bool launch_runs_kernel = false;
-
-// True if users' libraries share this thread's last error, which is kept until it is read. Not so
-// here: the runtime is linked statically, so each library has its own last error.
-constexpr bool shares_last_error = false;
+constexpr Capabilities capabilities;
 
 // True if handle 1 denotes the null stream in every library of the process.
 constexpr bool null_stream_has_number() { return true; }
 
-// True if a thread in relaxed mode may wait for an event while another thread captures a stream.
-constexpr bool waits_beside_captures = true;
-
-// True if freed blocks of the pool are cached by default. See block_cache.h.
-constexpr bool keeps_blocks = true;
-
 // True if the pools of this device are known to lose data; PYGPU_POOLS=1 uses them all the same.
 constexpr bool has_faulty_pools(int) { return false; }
-
-// Tuning of elementwise kernels: threads per block, bytes of a vector access, and vectors per
-// thread in each array.
-constexpr unsigned loop_threads = 128;
-constexpr std::size_t loop_bytes = 16;
-constexpr int loop_vectors = 2;
-// Most threads along a grid's first axis: 2^31 - 1 blocks.
-constexpr unsigned long long most_grid_threads = 0x7fffffffull * loop_threads;
 
 // See host_modules.h. The driver knows the memory of every library in the process.
 inline cudaError_t import_memory(void*, std::size_t) { return cudaSuccess; }
 inline cudaError_t end_import(void*, std::size_t) { return cudaSuccess; }
-
-// Tuning of reductions: threads of a block that folds operands, for which the kernels are
-// generated; threads of a block that folds partial results; elements, or vectors, that a thread
-// loads at once.
-namespace reduction_tuning {
-constexpr unsigned threads = 256, block_threads = 256, last_threads = 512;
-constexpr int unroll = 4, linear_unroll = 8;
-}  // namespace reduction_tuning
-
-// Tuning of gathers and scatters: threads per block; words that a thread copies if there are at
-// least `many`; indices that a thread checks.
-namespace gather_tuning {
-constexpr unsigned threads = 256;
-constexpr int words = 4, checked = 8;
-constexpr long long many = 1 << 20;
-}  // namespace gather_tuning
 
 // See host_modules.h. Launches return at once, so there is nothing to interrupt.
 inline void on_interrupt(bool (*)()) {}

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "capabilities.h"
+
 namespace PyGPU {
 
 // Do so many rows, at least two, lie within their pitch and their allocation? They are filled one
@@ -48,8 +50,8 @@ inline hipError_t context_handle(void** handle) {
   return hipErrorNotSupported;
 }
 
-using cudaLibrary_t = hipModule_t;
-using cudaKernel_t = hipFunction_t;
+using gpu_module = hipModule_t;
+using gpu_kernel = hipFunction_t;
 
 inline hipError_t load_module(hipModule_t* module, const void* image, unsigned, int*, void**) {
   if (const hipError_t error = hipFree(nullptr)) return error;
@@ -86,11 +88,14 @@ inline hipError_t launch_kernel(hipFunction_t kernel, dim3 grid, dim3 block, voi
                                unsigned(shared_bytes), stream, arguments, nullptr);
 }
 
-// Constants of the target, documented in cuda_modules.h.
-constexpr bool launch_runs_kernel = false;
-// Before ROCm 7 the next call replaces the last error, even one that succeeds. Since ROCm 7 an
-// error stays, and other libraries of the process leave harmless ones unread.
-constexpr bool shares_last_error = false;
+constexpr Capabilities capabilities = [] {
+  Capabilities hip;
+  hip.is_rocm = true;
+  hip.waits_beside_captures = false;  // refused by the runtimes of 2025
+  hip.loop_threads = 256;
+  hip.most_grid_threads = 0xffffffffull;  // HIP counts them in 32 bits
+  return hip;
+}();
 
 // hipStreamLegacy: older runtimes crash on that handle, whatever headers PyGPU was built with.
 inline bool null_stream_has_number() {
@@ -105,9 +110,6 @@ inline bool null_stream_has_number() {
 #endif
 }
 
-constexpr bool waits_beside_captures = false;  // refused by the runtimes of 2025
-constexpr bool keeps_blocks = true;
-
 // Since ROCm 7, pools on Radeon GPUs crash (gfx1100: ROCm/legacy-rocm-build 6178) or give memory
 // that reads as zeros (gfx1030, gfx1201: ROCm/rocm-systems 10943, 11693), where ROCm 6.4 did not.
 inline bool has_faulty_pools(int device) {
@@ -121,25 +123,9 @@ inline bool has_faulty_pools(int device) {
   return (family == "gfx10" || family == "gfx11" || family == "gfx12") && !is_instinct;
 }
 
-constexpr unsigned loop_threads = 256;
-constexpr std::size_t loop_bytes = 16;
-constexpr int loop_vectors = 2;
-constexpr unsigned long long most_grid_threads = 0xffffffffull;  // HIP counts them in 32 bits
-
 // See host_modules.h. The driver knows the memory of every library in the process.
 inline hipError_t import_memory(void*, std::size_t) { return hipSuccess; }
 inline hipError_t end_import(void*, std::size_t) { return hipSuccess; }
-
-namespace reduction_tuning {
-constexpr unsigned threads = 256, block_threads = 256, last_threads = 512;
-constexpr int unroll = 4, linear_unroll = 8;
-}  // namespace reduction_tuning
-
-namespace gather_tuning {
-constexpr unsigned threads = 256;
-constexpr int words = 4, checked = 8;
-constexpr long long many = 1 << 20;
-}  // namespace gather_tuning
 
 // See host_modules.h. Launches return at once.
 inline void on_interrupt(bool (*)()) {}

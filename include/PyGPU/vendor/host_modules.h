@@ -3,23 +3,24 @@
 
 #include <cstddef>
 
+#include "capabilities.h"
 #include "host.h"
 
-using cudaLibrary_t = struct PyGPUHostLibrary*;
-using cudaKernel_t = const struct PyGPUHostKernel*;
+using gpu_module = struct PyGPUHostLibrary*;
+using gpu_kernel = const struct PyGPUHostKernel*;
 
 // An image is a shared library that the host's compiler made from kernels (PyGPU/host/module.h).
-PYGPU_HOST_CALL(cudaHostLoadModule, cudaLibrary_t* module, const void* image, char* log,
+PYGPU_HOST_CALL(cudaHostLoadModule, gpu_module* module, const void* image, char* log,
                 std::size_t log_bytes)
-PYGPU_HOST_CALL(cudaHostUnloadModule, cudaLibrary_t module)
-PYGPU_HOST_CALL(cudaHostGetKernel, cudaKernel_t* kernel, cudaLibrary_t module, const char* name)
-PYGPU_HOST_CALL(cudaHostGetGlobal, void** address, std::size_t* nbytes, cudaLibrary_t module,
+PYGPU_HOST_CALL(cudaHostUnloadModule, gpu_module module)
+PYGPU_HOST_CALL(cudaHostGetKernel, gpu_kernel* kernel, gpu_module module, const char* name)
+PYGPU_HOST_CALL(cudaHostGetGlobal, void** address, std::size_t* nbytes, gpu_module module,
                 const char* name)
-PYGPU_HOST_CALL(cudaHostGetParameter, cudaKernel_t kernel, std::size_t index, std::size_t* offset,
+PYGPU_HOST_CALL(cudaHostGetParameter, gpu_kernel kernel, std::size_t index, std::size_t* offset,
                 std::size_t* nbytes)
-PYGPU_HOST_CALL(cudaHostGetKernelAttribute, int* value, cudaKernel_t kernel, int attribute)
-PYGPU_HOST_CALL(cudaHostSetKernelAttribute, cudaKernel_t kernel, int attribute, int value)
-PYGPU_HOST_CALL(cudaHostLaunchKernel, cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+PYGPU_HOST_CALL(cudaHostGetKernelAttribute, int* value, gpu_kernel kernel, int attribute)
+PYGPU_HOST_CALL(cudaHostSetKernelAttribute, gpu_kernel kernel, int attribute, int value)
+PYGPU_HOST_CALL(cudaHostLaunchKernel, gpu_kernel kernel, dim3 grid, dim3 block, void** arguments,
                 std::size_t shared_bytes, cudaStream_t stream)
 PYGPU_HOST_CALL(cudaHostFill, void* address, std::size_t pitch, unsigned value,
                 std::size_t itemsize, std::size_t width, std::size_t height, cudaStream_t stream)
@@ -61,8 +62,8 @@ inline cudaError_t context_handle(void** handle) {
   return error;
 }
 
-inline cudaError_t load_module(cudaLibrary_t* module, const void* image, unsigned count,
-                               int* options, void** values) {
+inline cudaError_t load_module(gpu_module* module, const void* image, unsigned count, int* options,
+                               void** values) {
   char* log = nullptr;
   std::size_t log_bytes = 0;
   for (unsigned i = 0; i < count; ++i) {  // CUDA's numbers of the error log and its size
@@ -79,35 +80,27 @@ inline const auto kernel_attribute = cudaHostGetKernelAttribute;
 inline const auto set_kernel_attribute = cudaHostSetKernelAttribute;
 inline const auto launch_kernel = cudaHostLaunchKernel;
 
-// Documented in cuda_modules.h.
-constexpr bool launch_runs_kernel = true;
-constexpr bool shares_last_error = true;
+constexpr Capabilities capabilities = [] {
+  Capabilities host;
+  host.launch_runs_kernel = host.shares_last_error = true;
+  host.keeps_blocks = false;
+  // Blocks have one thread: it processes this many elements in a loop that the compiler
+  // vectorizes, reads all memory of its block in order, and copies or checks words one by one.
+  host.loop_threads = host.reduction.threads = host.gather.threads = 1;
+  host.loop_bytes = 0;
+  host.loop_vectors = 16384;
+  host.most_grid_threads = 0x7fffffffull;
+  host.gather.words = 4096;
+  host.gather.checked = 1024;
+  host.gather.many = 0;
+  return host;
+}();
 constexpr bool null_stream_has_number() { return true; }
-constexpr bool waits_beside_captures = true;
-constexpr bool keeps_blocks = false;
 constexpr bool has_faulty_pools(int) { return false; }
-
-// Blocks have one thread, which processes this many elements in a loop that the compiler
-// vectorizes.
-constexpr unsigned loop_threads = 1;
-constexpr std::size_t loop_bytes = 0;
-constexpr int loop_vectors = 16384;
-constexpr unsigned long long most_grid_threads = 0x7fffffffull;
 
 // Let device code use another library's memory until end_import.
 inline const auto import_memory = cudaHostImport;
 inline const auto end_import = cudaHostEndImport;
-
-namespace reduction_tuning {  // one thread reads all memory of its block in order
-constexpr unsigned threads = 1, block_threads = 256, last_threads = 512;
-constexpr int unroll = 4, linear_unroll = 8;
-}  // namespace reduction_tuning
-
-namespace gather_tuning {
-constexpr unsigned threads = 1;  // copies, or checks, this many one by one
-constexpr int words = 4096, checked = 1024;
-constexpr long long many = 0;
-}  // namespace gather_tuning
 
 // Set the function that long launches call to ask whether they should end.
 inline void on_interrupt(bool (*check)()) { (void)cudaHostOnInterrupt(check); }

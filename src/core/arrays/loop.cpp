@@ -8,7 +8,8 @@ namespace PyGPU {
 namespace {
 
 // Most elements of a block. 32-bit indices must reach that far past the end.
-constexpr Index most_in_block = Index(loop_threads) * 8 * (2 * loop_vectors);
+constexpr Index most_in_block =
+    Index(capabilities.loop_threads) * 8 * (2 * capabilities.loop_vectors);
 
 using LoopArrays = LoopAxes<max_arrays>;
 
@@ -205,12 +206,13 @@ LoopPlan plan_loop(const Layout* const* layouts, void* const* addresses, int cou
   LoopPlan plan;
   plan.axes.arrays = count;
   merge(plan, layouts);
-  if (loop_bytes == 0) {
-    plan.vectors = loop_vectors;
+  if (capabilities.loop_bytes == 0) {
+    plan.vectors = capabilities.loop_vectors;
     return plan;
   }
-  constexpr int in_tile = loop_tile * loop_tile / int(loop_threads);
-  if (!plan.contiguous && enough_vectors(in_tile, plan.axes.size(), most_grid_threads) == in_tile &&
+  constexpr int in_tile = loop_tile * loop_tile / int(capabilities.loop_threads);
+  if (!plan.contiguous &&
+      enough_vectors(in_tile, plan.axes.size(), capabilities.most_grid_threads) == in_tile &&
       (plan.transposed = transpose(plan.axes, results, layouts))) {
     plan.vector_width = width_of_squares(plan, layouts, addresses, results);
     plan.vectors = in_tile;
@@ -227,16 +229,17 @@ LoopPlan plan_loop(const Layout* const* layouts, void* const* addresses, int cou
         return false;
     return true;
   };
-  // The width is the number of the widest array's elements in `loop_bytes`, if all arrays are
-  // aligned for it.
+  // The width is the number of the widest array's elements in `capabilities.loop_bytes`, if all
+  // arrays are aligned for it.
   int& width = plan.vector_width;
-  width = std::max(1, int(std::min<std::size_t>(8, loop_bytes / widest)));
+  width = std::max(1, int(std::min<std::size_t>(8, capabilities.loop_bytes / widest)));
   while (width > 0 && !all_fit(width)) width /= 2;
   const std::size_t nbytes = std::size_t(plan.in_vector()) * widest;
-  plan.vectors = std::clamp(int(loop_vectors * loop_bytes / nbytes), loop_vectors,
-                            (nbytes < 4 ? 4 : 2) * loop_vectors);
   plan.vectors =
-      enough_vectors(plan.vectors, plan.axes.size() / plan.in_vector(), most_grid_threads);
+      std::clamp(int(capabilities.loop_vectors * capabilities.loop_bytes / nbytes),
+                 capabilities.loop_vectors, (nbytes < 4 ? 4 : 2) * capabilities.loop_vectors);
+  plan.vectors = enough_vectors(plan.vectors, plan.axes.size() / plan.in_vector(),
+                                capabilities.most_grid_threads);
   plan.broadcast = broadcast_operands(plan, results);
   return plan;
 }
@@ -265,7 +268,7 @@ Status launch_loop(const Kernel& kernel, const LoopPlan& plan, void** arguments,
   }
   for (int i = 0; !plan.index64 && i < count; ++i) index32[i] = std::int32_t(index64[i]);
   arguments[0] = plan.index64 ? static_cast<void*>(index64) : index32;
-  const Index in_block = Index(loop_threads) * in_vector * plan.vectors;
+  const Index in_block = Index(capabilities.loop_threads) * in_vector * plan.vectors;
   Index blocks = divided_up(size, in_block);
   if (plan.transposed) {
     const Index side = loop_tile * plan.in_vector();
@@ -273,7 +276,7 @@ Status launch_loop(const Kernel& kernel, const LoopPlan& plan, void** arguments,
     blocks = tiles(axes.last()) * tiles(axes.last() - 1);
     for (int axis = 0; axis < axes.last() - 1; ++axis) blocks *= axes.shape[axis];
   }
-  return kernel.launch_blocks(blocks, loop_threads, arguments, stream);
+  return kernel.launch_blocks(blocks, capabilities.loop_threads, arguments, stream);
 }
 
 }  // namespace PyGPU

@@ -56,7 +56,7 @@ Index blocks_at_once(const DeviceProperties& properties, dim3 block, int registe
 }
 
 unsigned reduction_block(std::size_t itemsize) {
-  unsigned threads = reduction_tuning::block_threads;
+  unsigned threads = capabilities.reduction.block_threads;
   while (threads > 1 && threads * itemsize > shared_bytes) threads /= 2;
   return threads;
 }
@@ -136,7 +136,7 @@ AxisReduction::Launch AxisReduction::launch(const DeviceProperties& properties) 
   const Index results = kept_vectors().size(), length = folded_vectors().size();
   const Index most = std::min<Index>(axis_threads, properties.threads);
   const Index vector = vector_width * itemsize_;
-  constexpr Index unroll = reduction_tuning::unroll;
+  constexpr Index unroll = capabilities.reduction.unroll;
   const Index line = std::max<Index>(128 / vector, 1);  // threads that read 128 bytes together
   const Index blocks = 8 * properties.multiprocessors;  // enough to occupy all multiprocessors
   Launch found;
@@ -196,7 +196,7 @@ AxisReduction::Launch AxisReduction::in_runs(const DeviceProperties& properties)
 }
 
 LastLaunch fold_parts(const DeviceProperties& properties, Index rows, Index outputs) {
-  const Index most = properties.threads == 1 ? 1 : Index(reduction_tuning::last_threads);
+  const Index most = properties.threads == 1 ? 1 : Index(capabilities.reduction.last_threads);
   const Index many = std::min({next_power_of_two(outputs), Index(32), most});
   const Index lanes = std::min(most / many, next_power_of_two(rows));
   return {dim3(unsigned(divided_up(outputs, many)), 1, 1),

@@ -48,7 +48,7 @@ struct Cache {
 Cache caches[max_devices];
 
 bool is_on() {
-  static const bool on = switch_setting("PYGPU_BLOCK_CACHE", keeps_blocks);
+  static const bool on = switch_setting("PYGPU_BLOCK_CACHE", capabilities.keeps_blocks);
   return on;
 }
 

@@ -25,7 +25,7 @@ Status reported(cudaError_t code) {
 }
 
 void throw_unread_error() {
-  if (!shares_last_error) return;
+  if (!capabilities.shares_last_error) return;
   const cudaError_t left = cudaPeekAtLastError();
   if (left == cudaSuccess) return;
   (void)cudaGetLastError();

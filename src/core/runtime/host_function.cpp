@@ -8,14 +8,14 @@
 namespace PyGPU {
 
 void HostFunction::expect() {
-  if (launch_runs_kernel)
+  if (capabilities.launch_runs_kernel)
     return;  // work is done when its call returns, and the caller has an owner
   const std::lock_guard<std::mutex> hold(lock_);
   if (expected_++ == 0) self_ = shared_from_this();
 }
 
 void HostFunction::cancel() {
-  if (!launch_runs_kernel) (void)begin_call();
+  if (!capabilities.launch_runs_kernel) (void)begin_call();
 }
 
 std::shared_ptr<HostFunction> HostFunction::begin_call() {

@@ -119,10 +119,10 @@ void Module::require_alive() const {
                    "cudaDeviceReset has unloaded the module since it was loaded");
 }
 
-cudaKernel_t Module::kernel(const std::string& name) const {
+gpu_kernel Module::kernel(const std::string& name) const {
   require_alive();
   const DeviceGuard here = use_device(device());
-  cudaKernel_t kernel{};
+  gpu_kernel kernel{};
   const cudaError_t error = find_kernel(&kernel, handle_.get().value, name.c_str());
   if (error) check("get_function", {error, "kernel '" + name + "' not found in the module"});
   return kernel;

@@ -34,7 +34,8 @@ std::uintptr_t start_of(const Storage& storage) {
 void keep_one_block(int device) {
   static std::atomic<unsigned> kept[max_devices];  // epoch of the device
   const unsigned now = device_epoch(device);
-  if (!keeps_blocks || !is_device_number(device) || kept[device].exchange(now) == now) return;
+  if (!capabilities.keeps_blocks || !is_device_number(device) || kept[device].exchange(now) == now)
+    return;
   void* stays = nullptr;
   if (cudaMalloc(&stays, 1)) (void)cudaGetLastError();
 }

@@ -173,7 +173,7 @@ struct Transfer {
   bool is_staged(const TransferSettings& settings, bool contiguous) const {
     const std::size_t nbytes = dense.nbytes();
     if (settings.threshold == never || TransferWatch::is_watching()) return false;
-    if (!waits_beside_captures && Capture::is_any_active()) return false;
+    if (!capabilities.waits_beside_captures && Capture::is_any_active()) return false;
     if (!contiguous) return is_shared(settings) || nbytes >= gathered_from;
     return is_shared(settings) && is_pageable(host);
   }

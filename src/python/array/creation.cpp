@@ -13,7 +13,7 @@ namespace {
 bool zero_by_kernel(const GPUArray& array) {
   constexpr std::size_t large = 16 << 20, word = 4;
   const std::size_t nbytes = array.layout().nbytes();
-  if (launch_runs_kernel || nbytes < large || nbytes % word) return false;
+  if (capabilities.launch_runs_kernel || nbytes < large || nbytes % word) return false;
   const Layout words({Index(nbytes / word)}, word);
   if (!is_aligned(words, array.core.address(), word)) return false;
   const GPUArray whole = as_units({array.core.view(words), array.dtype, py::none()}, word);

@@ -1,5 +1,4 @@
 // DLPack export: GPUArrays as capsules for other libraries.
-#include <cstring>
 
 #include "python/binders.h"
 #include "python/exchange/exchange.h"
@@ -97,8 +96,6 @@ py::object capsule_of(const Source& source) {
 
 constexpr dlpack::Device host_memory{DeviceType::cpu, 0};
 
-const bool is_rocm = std::strcmp(PYGPU_TARGET_NAME, "hip") == 0;
-
 dlpack::Device device_of(const GPUArray& array) {
   if (!PYGPU_HAVE_GPU) return host_memory;
   const int number = array.core.device();
@@ -106,10 +103,10 @@ dlpack::Device device_of(const GPUArray& array) {
   if (array.core.address() && cudaPointerGetAttributes(&attributes, array.core.address()))
     (void)cudaGetLastError();  // unknown to the runtime: assume memory of this device
   if (attributes.type == cudaMemoryTypeHost)
-    return {is_rocm ? DeviceType::rocm_host : DeviceType::cuda_host, 0};
-  if (attributes.type == cudaMemoryTypeManaged && !is_rocm)
+    return {capabilities.is_rocm ? DeviceType::rocm_host : DeviceType::cuda_host, 0};
+  if (attributes.type == cudaMemoryTypeManaged && !capabilities.is_rocm)
     return {DeviceType::cuda_managed, number};
-  return {is_rocm ? DeviceType::rocm : DeviceType::cuda, number};
+  return {capabilities.is_rocm ? DeviceType::rocm : DeviceType::cuda, number};
 }
 
 // Read the consumer's stream, numbered as in the array API standard. Return false if the consumer
@@ -120,10 +117,10 @@ bool read_stream(const py::object& stream, StreamRef& found) {
     int overflow = 0;
     const long long number = PyLong_AsLongLongAndOverflow(stream.ptr(), &overflow);
     if (number == -1 && !overflow) return false;
-    if (!is_rocm && number == 0)
+    if (!capabilities.is_rocm && number == 0)
       throw py::value_error(
           "stream=0 is ambiguous; pass 1 for the legacy default stream, 2 for the per-thread one");
-    if (is_rocm && (number == 1 || number == 2))
+    if (capabilities.is_rocm && (number == 1 || number == 2))
       throw py::value_error("stream=" + std::to_string(number) +
                             " is not a ROCm stream of DLPack; pass 0 for the default stream");
   }

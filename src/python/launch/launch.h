@@ -17,7 +17,7 @@ template <class Launch>
 auto without_gil_if_waiting(int device, bool on_null_stream, Launch launch) {
   constexpr unsigned surely_queued = 512;  // launches that fit into any queue, with a margin
   throw_unread_error();
-  const bool may_wait = launch_runs_kernel ||
+  const bool may_wait = capabilities.launch_runs_kernel ||
                         count_launch(device, on_null_stream) > surely_queued || uses_host_functions;
   const NoGil without = may_wait ? release_gil() : NoGil();
   return launch();

@@ -39,8 +39,9 @@ struct LaunchLimits {
   }
   // On the host machine a block has one thread, and enough work for a core.
   Shape for_kernel(Index n) const {
-    return launch_runs_kernel ? Shape{std::min(divided_up(n, work_per_core), max_blocks), 1}
-                              : over(n);
+    return capabilities.launch_runs_kernel
+               ? Shape{std::min(divided_up(n, work_per_core), max_blocks), 1}
+               : over(n);
   }
 };
 

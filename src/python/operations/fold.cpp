@@ -20,7 +20,7 @@ struct FoldKernels {
         last(module, "last"),
         part_bytes(part_bytes_),
         registers(first.attribute(number_of_registers)),
-        counters(launch_runs_kernel ? 0 : counters_) {}
+        counters(capabilities.launch_runs_kernel ? 0 : counters_) {}
   bool alive() const { return first.module().alive(); }
 
   static constexpr int number_of_registers = 4;
@@ -135,7 +135,7 @@ void fold_linear(Launch& launch, FoldKey fold_key, const void* const* addresses,
   }
   FoldKernels& kernels = kernels_for(fold_key, result.device());
   const LinearReduction linear(properties, kernels.part_bytes, kernels.registers,
-                               reduction_tuning::linear_unroll);
+                               capabilities.reduction.linear_unroll);
   const auto sizes = linear.over((n - head) / fold_key.vector_width);
   const auto first = [&](const void* parts, const void* done) {
     KernelArguments arguments;

@@ -48,7 +48,7 @@ const Kernel& kernel_for(const Gather& gather, const GatherPlan& plan, Mode mode
       types[k] = index_types[gather.indices[k].type];
       counted[k] = plan.counted[k];
     }
-    const unsigned threads = mode == Mode::poll_block ? max_in_block : gather_tuning::threads;
+    const unsigned threads = mode == Mode::poll_block ? max_in_block : capabilities.gather.threads;
     const py::object module = hook(Hook::gather_module)(
         plan.word, plan.ndim, plan.index64, gather.mask.address != nullptr, types, counted,
         mode_names[int(mode)], threads, words);
@@ -59,7 +59,7 @@ const Kernel& kernel_for(const Gather& gather, const GatherPlan& plan, Mode mode
 
 // Return the fastest of the modes that check the indices.
 Mode checking_mode(const GatherPlan& plan, const StreamRef& stream) {
-  if (launch_runs_kernel) return Mode::report;
+  if (capabilities.launch_runs_kernel) return Mode::report;
   if (plan.size <= max_in_block) return Mode::poll_block;
   return stream.handle ? Mode::report : Mode::poll;
 }
@@ -70,8 +70,10 @@ Report::Kind report_of(Mode mode) {
 void run(Launch& launch, const Gather& gather, GatherPlan& plan, Mode mode,
          const Report* report = nullptr) {
   const bool by_block = mode == Mode::poll_block;
-  const int words = by_block || plan.size < gather_tuning::many ? 1 : gather_tuning::words;
-  const unsigned threads = by_block ? unsigned(plan.size + 63) / 64 * 64 : gather_tuning::threads;
+  const int words =
+      by_block || plan.size < capabilities.gather.many ? 1 : capabilities.gather.words;
+  const unsigned threads =
+      by_block ? unsigned(plan.size + 63) / 64 * 64 : capabilities.gather.threads;
   const Kernel& kernel = kernel_for(gather, plan, mode, words, launch.device());
   KernelArguments arguments;
   arguments.add_address_of(plan.loop.data());
@@ -151,8 +153,8 @@ void run_check(const GPUArray& indices, int type, Index offset, Index count,
   key.add<1>(polled);
   key.add<max_device>(unsigned(indices.core.device()));
   const auto make = [&] {
-    const py::object module = hook(Hook::check_module)(index_types[type], gather_tuning::threads,
-                                                       gather_tuning::checked, polled);
+    const py::object module = hook(Hook::check_module)(
+        index_types[type], capabilities.gather.threads, capabilities.gather.checked, polled);
     return std::make_unique<SpecializedKernel>(held<Module>(module), "check");
   };
   Launch launch(stream, current_device());
@@ -162,8 +164,9 @@ void run_check(const GPUArray& indices, int type, Index offset, Index count,
   arguments.add(indices.core.address(), size, offset, count);
   if (polled) arguments.add(report.checks());
   arguments.add(report.word());
-  constexpr Index tile = Index(gather_tuning::threads) * gather_tuning::checked;
-  launch.run(cache.at(key, make).kernel, divided_up(size, tile), gather_tuning::threads, arguments);
+  constexpr Index tile = Index(capabilities.gather.threads) * capabilities.gather.checked;
+  launch.run(cache.at(key, make).kernel, divided_up(size, tile), capabilities.gather.threads,
+             arguments);
 }
 
 // Describe the loop over the items that `indices` select along `axis`, or in the flat array if
@@ -205,7 +208,7 @@ bool find_positions(const GPUArray& a, const GPUArray& indices, int axis, Gather
 bool is_checked_first(const GatherPlan& plan, const GPUArray& indices) {
   constexpr Index at_once = 1 << 18, most = 1 << 21;  // threads; indices
   const Index threads =
-      plan.size < gather_tuning::many ? plan.size : plan.size / gather_tuning::words;
+      plan.size < capabilities.gather.many ? plan.size : plan.size / capabilities.gather.words;
   return threads >= at_once && indices.layout().size() <= most && indices.layout().contiguous();
 }
 
@@ -332,7 +335,8 @@ py::object find_invalid_index(PyObject* const* given) {
   const auto count = PyLong_AsLongLong(given[1]), offset = PyLong_AsLongLong(given[2]);
   if (PyErr_Occurred()) throw py::error_already_set();
   const StreamRef stream = stream_of(given[3]);
-  const Mode checking = launch_runs_kernel || stream.handle ? Mode::report : Mode::poll;
+  const Mode checking =
+      capabilities.launch_runs_kernel || stream.handle ? Mode::report : Mode::poll;
   Report report(report_of(checking));
   run_check(indices, index_type(indices.dtype), offset, count, stream, checking == Mode::poll,
             report);

@@ -36,7 +36,7 @@ constexpr std::size_t max_joined = 8, max_words = 0xffffff00;
 // runtime's copies.
 std::size_t max_kernel_bytes(std::size_t word) {
   constexpr std::size_t unit = 1 << 20, host_words = 512;
-  if (launch_runs_kernel) return word * host_words;
+  if (capabilities.launch_runs_kernel) return word * host_words;
   return word < 8 ? unit * word * word : word * max_words;
 }
 
@@ -58,7 +58,7 @@ bool join(const std::vector<const GPUArray*>& arrays, const GPUArray& out, int a
   if (arrays.size() > max_joined) return false;
   std::size_t runs[max_joined] = {};
   std::uintptr_t from = 0, bits = 16 | number_of(out.core.address());
-  bool interleaved = !launch_runs_kernel;
+  bool interleaved = !capabilities.launch_runs_kernel;
   for (std::size_t k = 0; k < arrays.size(); ++k) {
     const GPUArray& array = *arrays[k];
     const Layout& layout = array.layout();

@@ -12,7 +12,7 @@
 namespace PyGPU::python {
 namespace {
 
-constexpr unsigned mask_threads = launch_runs_kernel ? 1 : 1024;
+constexpr unsigned mask_threads = capabilities.launch_runs_kernel ? 1 : 1024;
 
 // Return true for items of 1, 2, 4, 8 or 16 bytes and a mask of the array's shape, both in C order.
 bool has_words(const GPUArray& a, const GPUArray& mask) {
@@ -139,7 +139,8 @@ class Compaction {
 
 // On the host machine the general gather is faster.
 bool is_for_chunks(const GPUArray& a, const GPUArray& mask) {
-  return !launch_runs_kernel && a.layout().size() > max_items_for_one_block && has_words(a, mask);
+  return !capabilities.launch_runs_kernel && a.layout().size() > max_items_for_one_block &&
+         has_words(a, mask);
 }
 
 bool select_by_chunks(const GPUArray& a, const GPUArray& mask, GPUArray& out) {

@@ -6,7 +6,7 @@
 namespace PyGPU::python {
 
 // Largest mask that one block processes.
-constexpr Index max_items_for_one_block = launch_runs_kernel ? 1 << 14 : 1 << 12;
+constexpr Index max_items_for_one_block = capabilities.launch_runs_kernel ? 1 << 14 : 1 << 12;
 // Index with a mask. select_by_mask returns the items where the mask is true. assign_by_mask
 // assigns as many values as there are such items, of the dtype of `a`. fill_by_mask assigns one
 // value to all of them; its mask may be of the leading axes of `a`. Return false for a case that

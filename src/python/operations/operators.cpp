@@ -205,7 +205,7 @@ void fill(const GPUArray& array, const py::object& value, const StreamRef& strea
   alignas(16) char bytes[16] = {};
   put_element(operand.number, code, bytes);
   const auto is_first = [&](char byte) { return byte == bytes[0]; };
-  if (launch_runs_kernel && array.layout().dense() &&
+  if (capabilities.launch_runs_kernel && array.layout().dense() &&
       std::all_of(bytes, bytes + dtype.itemsize, is_first)) {
     keep_for_graph(array);
     return array.core.fill_bytes(bytes[0], stream);

@@ -48,9 +48,9 @@ py::object launch_reduction(ReductionLauncher& launcher, const py::object& strea
   const auto launch = launcher.linear.over(n);
   const unsigned threads = launcher.linear.threads();
   const StreamRef stream_ref = stream_of(stream);
-  const bool uses_counter = launch.blocks > 1 &&
-                            launch.blocks <= launcher.linear.resident_blocks() &&
-                            !launch_runs_kernel && !stream_ref.handle && wrap.is_none();
+  const bool uses_counter =
+      launch.blocks > 1 && launch.blocks <= launcher.linear.resident_blocks() &&
+      !capabilities.launch_runs_kernel && !stream_ref.handle && wrap.is_none();
   py::object parts = result;  // with one block, the part is the result
   if (launch.blocks > 1 && !uses_counter)
     parts = object_of(scratch_array(Layout({launch.blocks}, one.itemsize()), launcher.dtype,

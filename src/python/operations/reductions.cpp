@@ -373,11 +373,11 @@ void bind_reductions(module_& m) {
       "For tests: plan reductions for a device with these properties; None restores the real ones.",
       {{"properties"}});
   py::dict tuning;
-  tuning["block_threads"] = reduction_tuning::block_threads;
+  tuning["block_threads"] = capabilities.reduction.block_threads;
   tuning["axis_threads"] = axis_threads;
-  tuning["last_threads"] = reduction_tuning::last_threads;
-  tuning["unroll"] = reduction_tuning::unroll;
-  tuning["linear_unroll"] = reduction_tuning::linear_unroll;
+  tuning["last_threads"] = capabilities.reduction.last_threads;
+  tuning["unroll"] = capabilities.reduction.unroll;
+  tuning["linear_unroll"] = capabilities.reduction.linear_unroll;
   m.attr("_reduction_tuning") = tuning;
 }
 
