@@ -152,7 +152,7 @@ def _take(
     index = Index(valid_indices, strides, lengths, steps)
     read = (a._address, a.strides[:before] + zero_strides + a.strides[after:])
     target = (out._address, out.strides)
-    gather(shape, (a, out), target, read, [index], mode=mode, stream=stream)
+    gather(shape, (out, a), target, read, [index], mode=mode, stream=stream)
     return out
 
 
@@ -201,7 +201,8 @@ def put(
     a = require_array("a", a)
     found = _index_array("indices", indices)
     if not isinstance(values, core.GPUArray):
-        values = np.asarray(values).astype(a.dtype)
+        is_one = np.ndim(values) == 0
+        values = core._element(a.dtype, values, "values") if is_one else np.asarray(values, a.dtype)
     elif values.dtype != a.dtype:
         raise TypeError(f"values: expected dtype {a.dtype}, got {values.dtype}")
     is_known = values.ndim == 0 or isinstance(values, core.GPUArray)
@@ -440,7 +441,7 @@ def _multi_gather(
             to = (target._address, target.strides)
         else:
             indices.append(_flat(target, dest, scatters=True))
-        gather(shape, (array, target), to, read, indices, stream=stream)
+        gather(shape, (target, array), to, read, indices, stream=stream)
     return out
 
 

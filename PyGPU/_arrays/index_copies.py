@@ -44,8 +44,8 @@ def gather(
     shape : sequence of int
         Shape of the loop; each point of the loop copies one item.
     arrays : sequence of GPUArray
-        Arrays whose memory the copy uses, to order it on the stream. The first one sets the size
-        of an item.
+        Arrays whose memory the copy uses, to order it on the stream. The first one is the target.
+        Only the fields of its dtype are written.
     target, source : (int, sequence of int)
         Address and strides in bytes, for each axis of the loop. Index arrays add to the positions.
     indices : sequence of Index
@@ -57,7 +57,12 @@ def gather(
     stream : Stream, optional
         Stream to launch on; the null stream by default.
     """
-    core._gather(shape, arrays[0].itemsize, target, source, indices, mask, mode, stream, arrays)
+    parts = [(arrays[0].dtype, 0)]
+    if arrays[0]._has_hidden_fields:
+        parts = [field[:2] for field in arrays[0].dtype.fields.values()]
+    for dtype, offset in parts:
+        to, read = ((address + offset, strides) for address, strides in (target, source))
+        core._gather(shape, dtype.itemsize, to, read, indices, mask, mode, stream, arrays)
 
 
 def checked(

@@ -129,12 +129,13 @@ def _selection(array: core.GPUArray, key: Any) -> _Selection:
 
 
 def _check_mask(part: _Part, view: core.GPUArray) -> None:
-    for own, (axis, length) in enumerate(zip(part.axes, part.array.shape), part.own_axis):
-        if view.shape[axis] != length:
-            raise IndexError(
-                f"a mask of shape {part.array.shape} does not fit: axis {own} of the array has "
-                f"size {view.shape[axis]}, of the mask {length}"
-            )
+    shape = tuple(view.shape[axis] for axis in part.axes)
+    # NumPy does not compare an axis of the mask that has length 0.
+    if any(length not in (0, own) for length, own in zip(part.array.shape, shape)):
+        raise IndexError(
+            f"a mask of shape {part.array.shape} does not fit the axes of the array from "
+            f"{part.own_axis} on, which have shape {shape}"
+        )
 
 
 def _mask_indices(mask: core.GPUArray) -> core.GPUArray:
@@ -246,7 +247,7 @@ def get_item(array: core.GPUArray, key: Any) -> core.GPUArray:
     out = core.GPUArray(loop.shape, array.dtype, array.allocator)
     read = (view._address, loop.strides)
     target = (out._address, out.strides)
-    gather(loop.shape, (view, out), target, read, loop.indices)
+    gather(loop.shape, (out, view), target, read, loop.indices)
     return out
 
 
@@ -267,9 +268,7 @@ def _value_for(array: core.GPUArray, value: Any) -> core.GPUArray:
             f"a[key] = value: expected a scalar, an ndarray or a GPUArray, got {value!r}"
         )
     else:
-        host = np.empty((), dtype)
-        host[()] = value
-        value = host
+        value = core._element(dtype, value)
     if isinstance(value, np.ndarray):
         return core.to_gpu(value)
     found: core.GPUArray = value
@@ -338,7 +337,7 @@ def _assign_by_mask(selection: _Selection, value: core.GPUArray) -> bool:
     if len(selection.parts) != 1:
         return False
     mask, axes, _ = selection.parts[0]
-    if mask.dtype != np.bool_ or mask.ndim == 0:
+    if mask.dtype != np.bool_ or mask.ndim == 0 or mask.size == 0:
         return False
     view, position = selection.view, selection.position
     _check_mask(selection.parts[0], view)

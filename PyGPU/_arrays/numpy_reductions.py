@@ -107,7 +107,8 @@ def _reduced(
     else:
         result = core._reduce(name, a, axis, dtype, None, keepdims, None, None)
     functions.kind_of(initial)  # raises TypeError for a unit or a mask
-    return apply(reduction.ufunc.__name__, result, result.dtype.type(initial), out=out)
+    number = core._element(result.dtype, initial, "initial")[()]
+    return apply(reduction.ufunc.__name__, result, number, out=out)
 
 
 #: Reductions by the names of GPUArray's methods, whose maximum and minimum ignore NaN.

@@ -153,7 +153,7 @@ def tile(A: core.GPUArray, reps: Any) -> core.GPUArray:
 
 def repeat(a: core.GPUArray, repeats: ArrayLike, axis: Int | None = None) -> core.GPUArray:
     if isinstance(repeats, core.GPUArray):
-        raise TypeError("repeat: repeats: expected integers on the host, got a GPUArray")
+        raise TypeError("repeat: repeats: expected integers on the host; pass repeats.get()")
     a = require_array("a", a)
     if axis is not None:
         # NumPy accepts axis 0 of a zero-dimensional array.
@@ -285,13 +285,15 @@ def _pad_with_constants(
     shape = [sum(width) + length for width, length in zip(widths, array.shape)]
     made = core.GPUArray(shape, array.dtype)
     constants = np.broadcast_to(np.asarray(values), (array.ndim, 2))
-    made.fill(array.dtype.type(constants[0, 0] if array.ndim else 0))
+    made.fill(core._element(array.dtype, constants[0, 0] if array.ndim else 0, "constant_values"))
     # The last axis sets the corners, as in NumPy.
     if (constants != constants[:1, :1]).any():
         for axis, (before, after) in enumerate(widths):
             ends = slice(0, before), slice(shape[axis] - after, None)
             for end, value in zip(ends, constants[axis]):
-                made[_along(axis, end, array.ndim)].fill(array.dtype.type(value))
+                made[_along(axis, end, array.ndim)].fill(
+                    core._element(array.dtype, value, "constant_values")
+                )
     middle = [slice(before, before + n) for (before, _), n in zip(widths, array.shape)]
     made[tuple(middle)] = array
     return made

@@ -68,7 +68,7 @@ class LogicError(Error):
     """
 
 
-class ArgumentError(LogicError, struct.error, TypeError):
+class ArgumentError(LogicError, struct.error, TypeError, OverflowError):
     """A kernel argument does not fit its parameter: its count, type, width or range.
 
     Examples

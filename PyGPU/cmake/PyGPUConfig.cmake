@@ -65,7 +65,8 @@ function(_pygpu_find_python)
       endif()
     endif()
   endforeach()
-  message(FATAL_ERROR "PyGPU: no Python found that imports PyGPU; set PyGPU_PYTHON to its path")
+  message(FATAL_ERROR "PyGPU: no Python found that imports PyGPU; pass -DPyGPU_PYTHON=<path> of the "
+    "Python whose -m PyGPU --cmakedir is -DPyGPU_DIR=${CMAKE_CURRENT_FUNCTION_LIST_DIR}")
 endfunction()
 
 # Set `result` to the output of python -m PyGPU with these arguments.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from strategies import assert_same, examples
 
-from PyGPU import driver
+from PyGPU import driver, gpuarray
 from PyGPU.gpuarray import GPUArray, empty, to_gpu, zeros
 
 INNER = [("low", "<i2"), ("high", "u1")]
@@ -143,6 +143,58 @@ def test_copies_to_several_fields_leave_the_others():
     got = source.get(host[names])
     assert np.array_equal(got, other[names])
     assert_same_fields(host, expected)
+
+
+WRITERS = {
+    "take": lambda v, s, at: gpuarray.take(s, at, out=v),
+    "method": lambda v, s, at: s.take(at, out=v, mode="clip"),
+    "numpy": lambda v, s, at: np.take(s, to_gpu(at), out=v),
+    "put": lambda v, s, at: v.put(np.argsort(at), s),
+    "put on device": lambda v, s, at: v.put(to_gpu(np.argsort(at)), s),
+    "put of the host": lambda v, s, at: v.put(at, s.get()[at][at]),
+    "multi_take": lambda v, s, at: gpuarray.multi_take([s], at, out=[v]),
+    "multi_put": lambda v, s, at: gpuarray.multi_put([s], np.argsort(at), out=[v]),
+    "multi_take_put": lambda v, s, at: gpuarray.multi_take_put(
+        [s], to_gpu(np.arange(at.size)), to_gpu(at), out=[v]
+    ),
+    "view": lambda v, s, at: renamed(v).set(renamed(s).get()[at]),
+}
+
+
+def renamed(array):
+    """Return a view with other names for the fields."""
+    dtype = array.dtype if array.dtype.names == ("id", "x") else array.dtype[["id", "x"]]
+    fields = [dtype.fields[name] for name in ("id", "x")]
+    formats, offsets = zip(*fields)
+    names = {"names": ["p", "q"], "formats": formats, "offsets": offsets}
+    return array.view(np.dtype({**names, "itemsize": dtype.itemsize}))
+
+
+@pytest.mark.parametrize("step", [1, -2])
+@pytest.mark.parametrize("writer", WRITERS)
+def test_writes_by_index_leave_hidden_fields(writer, step):
+    x, other = records(40, PACKED), records(40, PACKED)
+    other["id"], other["x"], other["tag"], other["at"] = np.arange(40) * -3, np.arange(40), "no", 9
+    a, source = to_gpu(x), to_gpu(other)[["id", "x"]][::step]
+    at = np.random.default_rng(2).permutation(source.size)
+    WRITERS[writer](a[["id", "x"]][::step], source, at)
+    expected = x.copy()
+    for name in ("id", "x"):
+        expected[name][::step] = other[name][::step][at]
+    assert_same_fields(a.get(), expected)
+
+
+def test_views_of_other_kinds_have_the_hidden_bytes():
+    """As in NumPy: a view as bytes or as a whole structure is written whole."""
+    x = records(3, PACKED)
+    a, whole = to_gpu(x), np.zeros_like(x)
+    some = a.view(renamed(a[["id", "x"]]).dtype)
+    some.set(np.ones(3, some.dtype))
+    assert a["tag"].tolist() == [b"abc"] * 3 and a["id"].tolist() == [1, 1, 1]
+    for dtype in (PACKED, f"V{PACKED.itemsize}"):
+        a.set(x)
+        a[["id", "x"]].view(dtype)[...] = whole.view(dtype)
+        assert_same_fields(a.get(), whole)
 
 
 def test_overlapping_fields_of_one_array():

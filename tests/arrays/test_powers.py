@@ -57,11 +57,53 @@ def test_whole_powers_of_complex_numbers(code):
         np.testing.assert_array_equal((to_gpu(exact[:3]) ** exponent).get(), exact[:3] ** exponent)
 
 
+@pytest.mark.parametrize("code", ["c8", "c16"])
+def test_powers_of_extreme_complex_numbers(code):
+    """NumPy's finite numbers, and its infinities and NaNs for exponents 0 to 5 and powers of 0."""
+    huge = float(np.finfo(code).max) / 1e5
+    parts = [0.0, -0.0, 1, -3, 0.5, huge, -huge, 1 / huge, huge**0.5, np.inf, -np.inf, np.nan]
+    z = np.array([complex(x, y) for x in parts for y in parts], code)
+    a, eps = to_gpu(z), 300 * np.finfo(code).eps * np.log(huge)
+    for exponent in [*range(6), -1, -2, -3, 0.5, -0.5, 2.5, 7, 1j, 1 - 2j, 0.5 + 0.25j, np.nan]:
+        powers = np.full(z.shape, exponent, code)
+        results = [np.power(a, to_gpu(powers)), a ** powers[0]]
+        if exponent != -1:  # a reciprocal, which is infinite for 0
+            results.append(a**exponent)
+        with np.errstate(all="ignore"):
+            expected = np.power(z, powers)
+            finite = np.isfinite(expected)
+            for got in (result.get() for result in results):
+                error = abs(got[finite] - expected[finite])
+                assert (error <= eps * abs(expected[finite])).all(), exponent
+                other = ~finite & ((z == 0) | (exponent in range(6)))
+                for part in (np.real, np.imag):
+                    np.testing.assert_array_equal(part(got[other]), part(expected[other]))
+
+
 def test_signs_of_infinite_complex_numbers():
     """As since NumPy 2: of length one in their direction."""
     z = np.array([complex(0, np.inf), complex(-np.inf, 3), complex(np.inf, np.inf), 0, 3 - 4j])
     expected = [1j, -1, complex(np.nan, np.nan), 0, 0.6 - 0.8j]
     np.testing.assert_allclose(np.sign(to_gpu(z)).get(), expected, rtol=1e-15)
+
+
+INVERSE = ["arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh"]
+
+
+@pytest.mark.parametrize("code", ["c8", "c16"])
+@pytest.mark.parametrize("name", INVERSE)
+def test_special_values_of_inverse_functions(name, code):
+    """Values and signs of C99's Annex G, as NumPy's; the signs of NaNs are the processor's own."""
+    special = [0.0, -0.0, 1.0, -1.0, 0.5, -2.0, np.inf, -np.inf, np.nan]
+    z = np.array([complex(x, y) for x in special for y in special], code)
+    got = getattr(np, name)(to_gpu(z)).get()
+    with np.errstate(all="ignore"):
+        expected = getattr(np, name)(z)
+    assert got.dtype == expected.dtype
+    for part in (np.real, np.imag):
+        np.testing.assert_allclose(part(got), part(expected), rtol=8 * np.finfo(code).eps)
+        known = ~np.isnan(part(expected))
+        assert (np.signbit(part(got)) == np.signbit(part(expected)))[known].all()
 
 
 @pytest.mark.parametrize("name", ["log2", "exp2"])

@@ -318,7 +318,7 @@ _COMPLEX = {
     "P_power": """
 template <class R> __device__ pycuda::complex<R>
 P_power(const pycuda::complex<R>& a, const pycuda::complex<R>& b) {
-  return b.imag() == R(0) ? pycuda::pow(a, b.real()) : pycuda::pow(a, b);
+  return b.imag() == R(0) && a != R(0) ? pycuda::pow(a, b.real()) : pycuda::pow(a, b);
 }
 """,
     "P_negative": """

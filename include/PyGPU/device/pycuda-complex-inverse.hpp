@@ -20,6 +20,10 @@ PYGPU_COMPLEX P_T P_log_twice(const complex<P_T>& P_z) {
 
 template <class P_T>
 __host__ __device__ complex<P_T> P_integer_power(complex<P_T> P_base, long long P_exponent) {
+  // NumPy multiplies these without a factor of 1, which would turn parts of infinities into NaN.
+  if (P_exponent == 1) return P_base;
+  if (P_exponent == 2) return P_base * P_base;
+  if (P_exponent == 3) return P_base * (P_base * P_base);
   unsigned long long P_n = P_exponent < 0 ? 0ull - P_exponent : P_exponent;
   complex<P_T> P_result(P_T(1), P_T(0));
   for (; P_n != 0; P_n >>= 1) {
@@ -100,6 +104,8 @@ PYGPU_COMPLEX complex<P_T> acos(const complex<P_T>& P_z) {
 template <class P_T>
 PYGPU_COMPLEX complex<P_T> acosh(const complex<P_T>& P_z) {
   const P_T P_x = P_z._M_re, P_y = P_z._M_im;
+  if (P_x == P_T(0) && complex_detail::P_is_nan(P_y))
+    return complex<P_T>(P_y, P_T(1.5707963267948966192));
   if (complex_detail::P_beyond_products(P_z)) {
     return complex<P_T>(complex_detail::P_log_twice(P_z), ::atan2(P_y, P_x));
   }

@@ -292,6 +292,9 @@ Examples
       c, "_address", [](const GPUArray& a) { return number_of(a.core.address()); },
       "Address like ``ptr``, for PyGPU's own work: reading it does not expose the memory.");
   property(
+      c, "_has_hidden_fields", [](NotRefreshed a) { return a.array.has_hidden_fields; },
+      "True for a view of several fields: writing leaves the bytes between the fields alone.");
+  property(
       c, "device",
       [](const GPUArray& a) {
         return a.core.address() ? py::object(py::int_(a.core.device())) : py::none();

@@ -7,7 +7,7 @@
 #include "python/array/slots.h"
 #include "python/launch/specializations.h"
 #include "python/operations/copies.h"
-#include "python/operations/dtype_codes.h"
+#include "python/operations/elements.h"
 #include "python/operations/gather.h"
 #include "python/operations/operators.h"
 #include "python/value/fields.h"

@@ -3,6 +3,7 @@
 #include "python/binders.h"
 #include "python/binding/fast_functions.h"
 #include "python/operations/copies.h"
+#include "python/operations/elements.h"
 #include "python/operations/elementwise.h"
 #include "python/operations/operators.h"
 #include "python/operations/results.h"
@@ -201,6 +202,8 @@ Raises PyGPU.errors.ArgumentError: If ``value`` does not fit into the dtype.
       {{"name"}, {"operands"}, {"compute"}, {"results"}, {"stream", py::none()}});
   def(m, "_overlap", [](const GPUArray& a, const GPUArray& b) { return a.core.overlaps(b.core); },
       "Return True if two arrays share bytes of memory.", {{"a"}, {"b"}});
+  def(m, "_element", &element_of, "Return a value as a 0-d ndarray of a dtype.",
+      {{"dtype"}, {"value"}, {"name", "value"}});
   def(m, "_keep_for_callers_graph", &keep_for_callers_graph,
       "Keep scratch memory for good if another library captures the stream.",
       {{"scratch"}, {"stream"}});

@@ -1,6 +1,7 @@
 // Methods of GPUArray that change shape or dtype: reshape, ravel, transpose, squeeze, view.
 #include "python/binders.h"
 #include "python/operations/copies.h"
+#include "python/value/fields.h"
 
 namespace PyGPU::python {
 namespace {
@@ -107,7 +108,8 @@ GPUArray view_as(const py::object& self, const py::object& dtype) {
     throw py::type_error("view: dtype=" + text_of(type) +
                          ": a subarray dtype; expected a dtype without a shape of its own");
   GPUArray view = view_of(self, array.layout().view(itemsize_of(type)));
-  view.has_hidden_fields &= type.equal(view.dtype);
+  if (!type.equal(array.dtype))
+    view.has_hidden_fields = !array.dtype.attr("names").is_none() && has_gaps(type);
   view.dtype = type;
   return view;
 }

@@ -10,7 +10,7 @@
 #include "python/binding/fast_functions.h"
 #include "python/launch/launch.h"
 #include "python/launch/specializations.h"
-#include "python/operations/dtype_codes.h"
+#include "python/operations/elements.h"
 #include "python/operations/masks.h"
 #include "python/operations/operators.h"
 #include "python/operations/report.h"
@@ -290,8 +290,9 @@ bool put_at(const GPUArray& a, const GPUArray& given, int axis, const GPUArray* 
   const GPUArray indices = given;  // a snapshot, as in take()
   if (!find_positions(a, indices, axis, gather, gather.target)) return false;
   IndexArray& index = gather.indices[0];
-  if (index.count() == 0 || Layout(gather.shape, gather.itemsize).nbytes() == 0 ||
-      !indices.layout().contiguous() || a.core.overlaps(indices.core) ||
+  if (a.has_hidden_fields || index.count() == 0 ||
+      Layout(gather.shape, gather.itemsize).nbytes() == 0 || !indices.layout().contiguous() ||
+      a.core.overlaps(indices.core) ||
       (values ? !is_broadcastable_to(values->layout().shape(), gather.shape) ||
                     a.core.overlaps(values->core)
               : find_code(a.dtype) < 0))

@@ -6,6 +6,7 @@
 
 #include "python/launch/launch.h"
 #include "python/launch/specializations.h"
+#include "python/operations/elements.h"
 #include "python/operations/elementwise.h"
 #include "python/operations/report.h"
 

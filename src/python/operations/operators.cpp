@@ -203,7 +203,7 @@ void fill(const GPUArray& array, const py::object& value, const StreamRef& strea
       operand.code < 0 ? PyFloat_Check(number.ptr()) : dtypes[operand.code].kind == 'f';
   if (is_real && (dtype.kind == 'i' || dtype.kind == 'u')) operand.number = element(number);
   alignas(16) char bytes[16] = {};
-  put_element(operand.number, code, bytes);
+  put_element(operand.number, code, bytes, "value=");
   const auto is_first = [&](char byte) { return byte == bytes[0]; };
   if (capabilities.launch_runs_kernel && array.layout().dense() &&
       std::all_of(bytes, bytes + dtype.itemsize, is_first)) {

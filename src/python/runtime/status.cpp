@@ -152,6 +152,7 @@ void bind_status(module_& m) {
       const int device = kind == MemoryKind::pinned ? -1 : current_device();
       return release && release(device).cast<bool>();
     } catch (py::error_already_set& error) {
+      if (!error.matches(PyExc_Exception)) throw;  // KeyboardInterrupt ends the allocation
       error.discard_as_unraisable("PyGPU: the release of memory after an out-of-memory error");
       return turn == 0;
     }

@@ -49,6 +49,13 @@ GPUArray fields_at(PyObject* self, const GPUArray& array, PyObject* key) {
   return PyUnicode_Check(key) ? field_at(object, array, key) : several_fields(object, array, key);
 }
 
+bool has_gaps(const py::object& dtype) {
+  if (dtype.attr("names").is_none()) return false;
+  std::size_t used = 0;
+  for (const py::handle name : dtype.attr("names")) used += itemsize_of(dtype[name]);
+  return used < itemsize_of(dtype);
+}
+
 std::vector<GPUArray> each_field(const GPUArray& array) {
   std::vector<GPUArray> fields;
   for (const py::handle name : array.dtype.attr("names"))

@@ -10,6 +10,8 @@ bool is_field_key(PyObject* key);
 // Return the view of one field, or of several, of a structured array.
 GPUArray fields_at(PyObject* self, const GPUArray& array, PyObject* key);
 std::vector<GPUArray> each_field(const GPUArray& array);
+// Return true if a structured dtype has bytes between its fields.
+bool has_gaps(const py::object& dtype);
 // Return each field of a view of several fields, with the part of `value` that is assigned to it.
 // Structures and tuples have one part for each field, by position; other values are assigned whole
 // to every field.

@@ -97,15 +97,6 @@ std::size_t itemsize_of(const py::object& dtype) {
   return std::size_t(py::reinterpret_borrow<np::dtype>(dtype).itemsize());
 }
 
-np::array element_of(const py::object& dtype, const py::object& value) {
-  np::array element(py::reinterpret_borrow<np::dtype>(dtype), std::vector<py::ssize_t>());
-  if (py::isinstance<np::array>(value) && py::reinterpret_borrow<np::array>(value).ndim() > 0)
-    element[py::ellipsis()] = value;
-  else  // numbers with a unit or a mask convert themselves, or raise an error
-    element[py::tuple()] = value;
-  return element;
-}
-
 DeviceGuard use_device_of(const Array& array) {
   return array.address() ? use_device(array.device()) : DeviceGuard();
 }

@@ -104,8 +104,6 @@ py::object dtype_of(const py::object& any);
 // the dtype of the items.
 Axes shape_with_subarray(Axes shape, py::object& dtype);
 std::size_t itemsize_of(const py::object& dtype);
-// Return a value as a 0-d ndarray, converted as by NumPy's assignment.
-np::array element_of(const py::object& dtype, const py::object& value);
 
 // Make the device of an array current. An array without elements leaves the current device.
 DeviceGuard use_device_of(const Array& array);
