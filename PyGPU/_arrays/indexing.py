@@ -129,13 +129,12 @@ def _selection(array: core.GPUArray, key: Any) -> _Selection:
 
 
 def _check_mask(part: _Part, view: core.GPUArray) -> None:
-    shape = tuple(view.shape[axis] for axis in part.axes)
-    # NumPy does not compare an axis of the mask that has length 0.
-    if any(length not in (0, own) for length, own in zip(part.array.shape, shape)):
-        raise IndexError(
-            f"a mask of shape {part.array.shape} does not fit the axes of the array from "
-            f"{part.own_axis} on, which have shape {shape}"
-        )
+    for own, (axis, length) in enumerate(zip(part.axes, part.array.shape), part.own_axis):
+        if length not in (0, view.shape[axis]):  # NumPy compares no axis of length 0
+            raise IndexError(
+                f"a mask of shape {part.array.shape} does not fit: axis {own} of the array has "
+                f"size {view.shape[axis]}, of the mask {length}"
+            )
 
 
 def _mask_indices(mask: core.GPUArray) -> core.GPUArray:

@@ -65,8 +65,8 @@ function(_pygpu_find_python)
       endif()
     endif()
   endforeach()
-  message(FATAL_ERROR "PyGPU: no Python found that imports PyGPU; pass -DPyGPU_PYTHON=<path> of the "
-    "Python whose -m PyGPU --cmakedir is -DPyGPU_DIR=${CMAKE_CURRENT_FUNCTION_LIST_DIR}")
+  message(FATAL_ERROR "PyGPU: no Python found that imports PyGPU; pass -DPyGPU_PYTHON=<path> and "
+    "-DPyGPU_DIR=$(<path> -m PyGPU --cmakedir)")
 endfunction()
 
 # Set `result` to the output of python -m PyGPU with these arguments.

@@ -180,6 +180,75 @@ def test_indices_that_select_nothing(send, shape, key):
     assert_same(array.get(), x)
 
 
+@pytest.mark.parametrize("send", [to_gpu, np.asarray])
+@pytest.mark.parametrize(
+    "key",
+    [
+        (np.zeros(0, bool),),
+        (slice(None), np.zeros(0, bool)),
+        (np.zeros(0, bool), 0),
+        (np.zeros((2, 0), bool),),
+        (np.zeros((0, 3), bool),),
+    ],
+    ids=str,
+)
+def test_masks_of_length_zero(send, key):
+    """As in NumPy, an axis of a mask without elements fits an axis of any length."""
+    x = np.arange(6.0).reshape(2, 3)
+    array = to_gpu(x)
+    sent = tuple(send(part) if isinstance(part, np.ndarray) else part for part in key)
+    assert_same(array[sent].get(), x[key])
+    for value in (7, to_gpu(np.array([8.0])), to_gpu(x[key])):
+        array[sent] = value
+    assert_same(array.get(), x)
+    with pytest.raises(ValueError, match="does not broadcast"):
+        array[sent] = to_gpu(np.ones(5))
+
+
+@pytest.mark.parametrize("send", [to_gpu, np.asarray])
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        (
+            np.ones(3, bool),
+            r"shape \(3,\) does not fit: axis 0 of the array has size 2, of the mask 3",
+        ),
+        (
+            np.ones(1, bool),
+            r"shape \(1,\) does not fit: axis 0 of the array has size 2, of the mask 1",
+        ),
+        (
+            (0, np.ones(2, bool)),
+            r"shape \(2,\) does not fit: axis 1 of the array has size 3, of the mask 2",
+        ),
+        (
+            np.ones((3, 2), bool),
+            r"shape \(3, 2\) does not fit: axis 0 of the array has size 2, of the mask 3",
+        ),
+        (
+            np.ones((0, 2), bool),
+            r"shape \(0, 2\) does not fit: axis 1 of the array has size 3, of the mask 2",
+        ),
+        (np.ones((2, 3, 1), bool), "too many indices: 3 for an array of 2 dimensions"),
+    ],
+    ids=str,
+)
+def test_masks_of_a_wrong_shape(send, key, message):
+    x = np.arange(6.0).reshape(2, 3)
+    array = to_gpu(x)
+    parts = key if isinstance(key, tuple) else (key,)
+    sent = tuple(send(part) if isinstance(part, np.ndarray) else part for part in parts)
+    for work in (array.__getitem__, lambda key: array.__setitem__(key, 7)):
+        with pytest.raises(IndexError, match=message):
+            work(sent)
+        if len(sent) == 1:
+            with pytest.raises(IndexError, match=message):
+                work(sent[0])
+    with pytest.raises(IndexError):
+        x[key]
+    assert_same(array.get(), x)
+
+
 @pytest.mark.parametrize("value", [7, 7.0, np.float64(7), np.int8(7), np.array(7), True], ids=repr)
 def test_assign_numbers(value):
     x = np.zeros((3, 4), np.float32)

@@ -345,6 +345,63 @@ def test_the_range_of_a_dtype_is_named(code, number, expected):
         gpuarray.full(3, number, code)
 
 
+@pytest.mark.parametrize(
+    ("code", "number", "kind"),
+    [
+        ("i4", np.nan, ValueError),
+        ("u1", np.inf, OverflowError),
+        ("i8", 1e300, OverflowError),
+        ("i4", np.float64(1e10), OverflowError),
+        ("u1", -1, OverflowError),
+        ("i1", 300, OverflowError),
+        ("u8", 2**70, OverflowError),
+        ("f4", 1j, TypeError),
+        ("f4", 10**400, OverflowError),
+    ],
+)
+def test_numbers_that_do_not_fit_are_named(code, number, kind):
+    """In every call that takes one number, with NumPy's exception and an unchanged array."""
+    a = to_gpu(np.zeros(3, code))
+    is_long = isinstance(number, int) and number.bit_length() > 128
+    shown = "an integer of 1329 bits" if is_long else re.escape(str(number))
+    calls = {
+        "value": [
+            lambda: a.fill(number),
+            lambda: gpuarray.full(3, number, code),
+            lambda: np.full_like(a, number),
+            lambda: a.__setitem__(..., number),
+            lambda: a.__setitem__(0, number),
+            lambda: a.__setitem__([0, 2], number),
+            lambda: a.__setitem__(to_gpu(np.array([0, 2])), number),
+            lambda: a.__setitem__(to_gpu(np.array([True, False, True])), number),
+            lambda: a.__setitem__((np.array([True, False, True]),), number),
+        ],
+        "values": [lambda: a.put([0], number)],
+        "initial": [lambda: np.max(a, initial=number), lambda: a.min(initial=number)],
+    }
+    for name, works in calls.items():
+        for work in works:
+            with pytest.raises(kind, match=f"^{name}={shown} does not fit into {a.dtype}"):
+                work()
+    assert a.tolist() == [0, 0, 0]
+    if isinstance(number, int):
+        for work in (lambda: a.put([0], [number]), lambda: operator.iadd(a, number)):
+            with pytest.raises(OverflowError):
+                work()
+
+
+def test_padding_converts_constants_like_numpy():
+    for code, value in (("u1", 300), ("i1", 3), ("i4", 2.5), ("S3", 0), ("M8[s]", 5), ("?", 2)):
+        x = np.zeros(2, code)
+        expected = np.pad(x, 1, constant_values=value)
+        assert_same(np.pad(to_gpu(x), 1, constant_values=value).get(), expected)
+        expected = np.pad(x, 1, constant_values=(value, 0))
+        assert_same(np.pad(to_gpu(x), 1, constant_values=(value, 0)).get(), expected)
+    for code, value, kind in (("i1", 300, OverflowError), ("i4", np.nan, ValueError)):
+        with pytest.raises(kind, match=f"^constant_values={value} does not fit into int"):
+            np.pad(to_gpu(np.zeros(2, code)), 1, constant_values=value)
+
+
 def test_complex_arrays_do_not_fit_into_real_ones():
     for code in ("i4", "f4", "?"):
         a = gpuarray.zeros(3, code)

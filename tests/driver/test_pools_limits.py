@@ -6,8 +6,10 @@ import threading
 import numpy as np
 import pytest
 
+import PyGPU
 import PyGPU.driver as drv
 from PyGPU import gpuarray, tools
+from PyGPU._runtime import hooks
 
 SMALL = {"PYGPU_TARGET": "host", "PYGPU_HOST_MEMORY": 64 << 20}
 HEAD = """
@@ -208,6 +210,29 @@ def test_page_locked_memory_runs_out_too():
         pool.allocate(200, np.uint8)
     assert pool.held_blocks == 0 and pool.active_bytes == len(array) == 110
     assert budget == [89]
+
+
+@pytest.mark.parametrize(
+    "allocate",
+    [
+        lambda: drv.mem_alloc(2**52),
+        lambda: gpuarray.empty(2**52, np.uint8),
+        lambda: drv.pagelocked_empty(2**52, np.uint8),
+        lambda: drv.managed_empty(2**52, np.uint8),
+        lambda: PyGPU.DeviceAllocator_uint8().allocate(2**52),
+    ],
+)
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_ends_the_release_of_memory(allocate, error, monkeypatch):
+    def interrupted(device):
+        raise error("in a hook")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(hooks, "reclaimers", [interrupted])
+        with pytest.raises(error, match="in a hook"):
+            allocate()
+    assert PyGPU.cudaGetLastError().code == 0
+    assert gpuarray.zeros(3, np.float32).get().sum() == 0
 
 
 @pytest.mark.parametrize("kind", [tools.DeviceMemoryPool, tools.PageLockedMemoryPool])

@@ -252,3 +252,9 @@ def test_sources_of_libraries_for_host(kind, tmp_path):
 def test_odd_names_of_the_build_folder(build, tmp_path):
     path = library_of(tmp_path, "pygpu_add_library(mine one.cu)", "", build)
     assert PyGPU.load(path, "int one();").one() == 1
+
+
+def test_a_missing_python_is_named_with_its_remedy(project):
+    given = [f"-DPyGPU_DIR={FOLDER}", "-D_pygpu_on_path=false", "-DPYTHON_EXECUTABLE=false"]
+    text = " ".join(cmake("-S", project, "-B", project / "build", *given, expected=1).split())
+    assert "pass -DPyGPU_PYTHON=<path> and -DPyGPU_DIR=$(<path> -m PyGPU --cmakedir)" in text
