@@ -57,9 +57,8 @@ def gather(
     stream : Stream, optional
         Stream to launch on; the null stream by default.
     """
-    parts = [(arrays[0].dtype, 0)]
-    if arrays[0]._has_hidden_fields:
-        parts = [field[:2] for field in arrays[0].dtype.fields.values()]
+    fields = arrays[0].dtype.fields if arrays[0]._has_hidden_fields else None
+    parts = [field[:2] for field in fields.values()] if fields else [(arrays[0].dtype, 0)]
     for dtype, offset in parts:
         to, read = ((address + offset, strides) for address, strides in (target, source))
         core._gather(shape, dtype.itemsize, to, read, indices, mask, mode, stream, arrays)

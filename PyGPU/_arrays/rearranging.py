@@ -106,7 +106,7 @@ def roll(a: core.GPUArray, shift: Any, axis: Any = None) -> core.GPUArray:
     ndim = require_array("a", a).ndim
     if axis is None:
         if type(shift) is not int:
-            shift = sum(map(operator.index, shift if np.iterable(shift) else (shift,)))
+            shift = sum(map(operator.index, shift if np.ndim(shift) else (shift,)))
         return roll(a.ravel(), shift, 0).reshape(a.shape)
     if type(shift) is int and type(axis) is int and a.flags.c_contiguous and a.size:
         axis = core._axis_index(axis, ndim)

@@ -185,7 +185,7 @@ def test_writes_by_index_leave_hidden_fields(writer, step):
 
 
 def test_views_of_other_kinds_have_the_hidden_bytes():
-    """As in NumPy: a view as bytes or as a whole structure is written whole."""
+    """A view as bytes or as a whole structure is written whole, as in NumPy."""
     x = records(3, PACKED)
     a, whole = to_gpu(x), np.zeros_like(x)
     some = a.view(renamed(a[["id", "x"]]).dtype)

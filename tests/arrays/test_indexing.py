@@ -193,7 +193,7 @@ def test_indices_that_select_nothing(send, shape, key):
     ids=str,
 )
 def test_masks_of_length_zero(send, key):
-    """As in NumPy, an axis of a mask without elements fits an axis of any length."""
+    """An axis of a mask without elements fits an axis of any length, as in NumPy."""
     x = np.arange(6.0).reshape(2, 3)
     array = to_gpu(x)
     sent = tuple(send(part) if isinstance(part, np.ndarray) else part for part in key)

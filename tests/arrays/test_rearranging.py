@@ -45,6 +45,7 @@ def test_any_array(data):
         if x.shape[one]:
             same(lambda v: np.diff(v, n, one), x)
     same(lambda v: np.roll(v, 5), x)
+    same(lambda v, n: np.roll(v, n), x, np.array(5))
     same(lambda v: np.repeat(v, 2), x)
     reps = data.draw(st.integers(0, 3) | st.lists(st.integers(0, 3), max_size=4).map(tuple))
     same(lambda v: np.tile(v, reps), x)
