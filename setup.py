@@ -23,7 +23,6 @@ import runpy
 import shutil
 import signal
 import tarfile
-import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -89,6 +88,7 @@ SMALL = {"calls"} if PARTS == "all" else {*UNITS}
 OWN_HEADERS = ["runtime", "arrays"]
 # The search at run time is the search of the build; the package is not built yet.
 TOOLKITS = SimpleNamespace(**runpy.run_path(str(HERE / "PyGPU" / "_runtime" / "toolkits.py")))
+CHECKSUM = runpy.run_path(str(HERE / "PyGPU/_runtime/staleness.py"))["checksum"](HERE)
 LINK = [*([] if HAS_SYMBOLS else ["-Wl,-s"]), "-Wl,--as-needed", "-Wl,--gc-sections"]
 
 
@@ -179,7 +179,7 @@ def target_extension(
             (f"PYGPU_TARGET_{target.upper()}", None),
             ("PYGPU_MODULE", module),
             ("PYGPU_VERSION", f'"{version()}"'),
-            ("PYGPU_SOURCES", f"{checksum()}u"),
+            ("PYGPU_SOURCES", f"{CHECKSUM}u"),
             *([("PYGPU_RUNTIME_ALONE", None)] if PARTS == "runtime" else []),
             *macros,
         ],
@@ -194,15 +194,6 @@ def target_extension(
 
 def version():
     return re.search(r'^version = "(.+)"', (HERE / "pyproject.toml").read_text(), re.M).group(1)
-
-
-def checksum():
-    """Return the CRC by which src/python/binding/staleness.cpp knows its sources."""
-    crc = 0
-    for path in sorted(map(str, (HERE / "src" / "python").rglob("*"))):
-        if path.endswith((".h", ".cpp")):
-            crc = zlib.crc32(Path(path).read_bytes(), crc)
-    return crc
 
 
 def wanted_targets(asked):

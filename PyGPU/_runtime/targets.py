@@ -18,6 +18,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from PyGPU._runtime import staleness
+
 TARGETS = ("cuda", "hip", "host")  # in order of preference
 NO_GPU = "no GPU target can be used"
 #: Device nodes of a GPU target. One node of each group must exist; messages name a group's first.
@@ -353,6 +355,7 @@ def _chosen() -> tuple[ModuleType, str, dict[str, str]]:
 
 _require_main_interpreter()
 _module, reason, refused = _chosen()
+staleness.warn_if_stale(_module)
 #: False for a build with PYGPU_PARTS=runtime, which has the low level alone.
 has_arrays = hasattr(_module, "GPUArray")
 

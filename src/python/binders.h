@@ -9,9 +9,6 @@ namespace PyGPU::python {
 // then could fail: the exception may report too deep a recursion or too little memory.
 void make_pybind11_ready();
 
-// Warn if a source file of this module is newer than the module.
-void warn_if_stale();
-
 void bind_status(module_& m);
 void bind_constants(module_& m);
 void bind_device(module_& m);
