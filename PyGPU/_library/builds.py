@@ -10,13 +10,14 @@ import itertools
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PyGPU._compile.cache import dependencies, entries, entry, eviction, files, own_files
+from PyGPU._compile.compilers import host_compiler
 from PyGPU._compile.compilers import options as _options
 from PyGPU._compile.source import includes, toolkit_headers
 from PyGPU._library import host_sources
@@ -92,26 +93,25 @@ class _Build:
     def __init__(self, request: Request) -> None:
         self.request, toolchain = request, request.toolchain
         self.sources = {one: Path(one).read_bytes() for one in request.sources}
-        words = [word for word in request.options if not word.startswith("-X")]
-        self.parsed = _options.parse(words)
-        folders = [*self.parsed.include_dirs, *includes.variable_folders(HEADER_VARIABLES)]
-        self.folders = [*request.include_dirs, *map(os.path.abspath, folders)]
-        linked = toolchain.linked(request.options, request.libraries)
+        parsed = _options.parse([one for one in request.options if not one.startswith("-X")])
+        self.is_relocatable = parsed.relocatable
+        folders = [*parsed.include_dirs, *includes.variable_folders(HEADER_VARIABLES)]
+        folders = [*request.include_dirs, *map(os.path.abspath, folders)]
+        self.search = folders, parsed.pre_includes, parsed.macros
+        self.linked = toolchain.linked(request.options, request.libraries)
         self.words = [
             *toolchain.compiling("", request.architectures, request.options),
             *toolchain.linking(request.architectures),
-            *linked,
-            *toolchain.libraries(),
+            *self.linked,
         ]
         names = re.findall(rf"(?m)^(?:{_READ})$", "\n".join(os.environ))
         self.variables = {name: os.environ[name] for name in names}
         values = [one for value in self.variables.values() for one in (value, *value.split())]
-        options = [*request.options, *linked, *values]
-        self.named, self.named_folders = _named(options, toolchain.compiler())
+        options = [*request.options, *self.linked, *values]
+        self.named, named_folders = _named(options, toolchain.compiler())
         # All named folders, because some may have headers (-iquote, C_INCLUDE_PATH).
-        searched = [*self.folders, *self.named_folders]
-        self.found = includes.scan_all(
-            self.sources, searched, self.parsed.pre_includes, self.parsed.macros
+        self.found = includes.scan(
+            self.sources, [*folders, *named_folders], parsed.pre_includes, parsed.macros
         )
 
     def key(self) -> str:
@@ -127,44 +127,29 @@ class _Build:
         )
 
     def _compile(
-        self,
-        folder: Path,
-        definitions: list[str],
-        lockstep_sources: set[str],
-        source: str,
-        number: int,
+        self, folder: Path, copies: host_sources.Copies | None, source: str, number: int
     ) -> tuple[Path, Path, str]:
         """Compile a source; return its object, its list of headers, and the compiler's log."""
         request, toolchain = self.request, self.request.toolchain
         made, listed = folder / f"{number}.o", folder / f"{number}.d"
-        copies = folder / "copies"
-        where = [word for one in request.include_dirs for word in ("-I", one)]
-        text, first = source, []
-        if copies.is_dir():
-            text, first = f"{copies}{source}", host_sources.copied_folders(self.folders, copies)
-            where += host_sources.named_originals(request.options, copies)
+        text, first, last = source, [], []
         options = toolchain.compiling(Path(source).suffix, request.architectures, request.options)
-        if source in lockstep_sources:
-            options = toolchain.in_lockstep(options)
+        if copies:
+            text, first, last = f"{folder}{source}", copies.first, copies.last
+            if source in copies.lockstep_sources:
+                options = host_compiler.without_strict(options) + host_compiler.lockstep_flags()
         words = [
             toolchain.compiler(),
             "-c",
             *first,
             *options,
-            *where,
-            *definitions,
+            *(word for one in request.include_dirs for word in ("-I", one)),
+            *last,
             *toolchain.includes(),
             *("-MD", "-MF", str(listed), "-o", str(made), text),
         ]
-        log = _run(words, toolchain, source, partial(self._hint, source)).stderr
-        return made, listed, log.replace(str(copies), "")
-
-    def _hint(self, source: str) -> str:
-        """Return advice for a source that does not compile, or an empty text."""
-        if self.request.toolchain.has_toolkit:
-            return ""
-        contents = [self.sources[source], *self.found.files.values()]
-        return toolkit_headers.hint(data.decode("utf-8", "replace") for data in contents)
+        log = self._run(words, source, [self.sources[source], *self.found.files.values()]).stderr
+        return made, listed, log.replace(str(folder), "")
 
     def make(self, library: Path) -> tuple[str, dict[str, tuple[int, int]] | None]:
         """Build the library. Return the log, and the system's files in the form of an entry.
@@ -176,35 +161,25 @@ class _Build:
         request, toolchain = self.request, self.request.toolchain
         since = time.time()
         with files.scratch() as scratch:
-            folder, definitions, lockstep_sources = Path(scratch), [], set()
+            folder, copies = Path(scratch), None
             if not toolchain.has_toolkit:
-                is_shared, contents = self.parsed.relocatable, {**self.found.files, **self.sources}
-                lockstep_sources = host_sources.in_lockstep(
-                    self.sources,
-                    self.folders,
-                    self.parsed.pre_includes,
-                    self.parsed.macros,
-                    is_shared,
+                copies = host_sources.copied(
+                    self.sources, self.search, request.options, folder, self.is_relocatable
                 )
-                host_sources.copied(
-                    self.sources, self.found.files, folder / "copies", is_shared, lockstep_sources
-                )
-                definitions = host_sources.definitions(contents.values())
             jobs = min(len(request.sources), os.cpu_count() or 1, _JOBS)
-            compile_one = partial(self._compile, folder, definitions, lockstep_sources)
             with ThreadPoolExecutor(jobs) as pool:
                 run_all = pool.map if jobs > 1 else map  # one job needs no thread
+                compile_one = partial(self._compile, folder, copies)
                 made = list(run_all(compile_one, request.sources, itertools.count()))
             words = [
                 toolchain.compiler(),
                 *toolchain.linking(request.architectures),
                 *("-Xlinker", "-t"),  # lists the files that the linker reads
                 *(str(one) for one, _, _ in made),
-                *toolchain.linked(request.options, request.libraries),
-                *toolchain.libraries(),
+                *self.linked,
                 *("-o", str(library)),
             ]
-            done = _run(words, toolchain, "the library")
+            done = self._run(words, "the library", [])
             log = "".join(one for _, _, one in made) + done.stderr
             linked = dependencies.linked(done.stdout)
             if os.path.realpath(made[0][0]) not in linked:  # the linker ignores -t
@@ -213,36 +188,30 @@ class _Build:
             known = [*self.found.files, *self.sources, *self.named]
             return log.strip(), dependencies.system_files(lists, [scratch], known, since, linked)
 
+    def _run(
+        self, words: list[str], name: str, texts: Iterable[bytes]
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a compiler. If it fails, raise CompileError with advice about its texts."""
+        import subprocess  # a late import: slow, and not needed for cached libraries
 
-def _run(
-    words: list[str], toolchain: Toolchain, name: str, hint: Callable[[], str] = str
-) -> subprocess.CompletedProcess[str]:
-    """Run a compiler. If it fails, raise CompileError with `hint()`."""
-    import subprocess  # a late import: slow, and not needed for cached libraries
-
-    try:
-        done = subprocess.run(
-            words,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            env=toolchain.environment(),
-            stdin=subprocess.DEVNULL,
-        )
-    except OSError as error:
-        raise CompilerMissing(f"{words[0]} does not run: {error}", words) from None
-    if done.returncode:
-        advice = hint()
-        message = f"build of {name} failed" + (f": {advice}" if advice else "")
-        raise CompileError(message, words, stdout=done.stdout, stderr=done.stderr)
-    return done
-
-
-def _announced(request: Request) -> contextlib.AbstractContextManager[None]:
-    """Announce the build of the ``with`` block if it takes long."""
-    names = ", ".join(os.path.basename(path) for path in request.sources)
-    text = f"{names} for {request.toolchain.name}"
-    return announcements.announced(f"building {text}", f"built {text}")
+        toolchain = self.request.toolchain
+        try:
+            done = subprocess.run(
+                words,
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                env=toolchain.environment(),
+                stdin=subprocess.DEVNULL,
+            )
+        except OSError as error:
+            raise CompilerMissing(f"{words[0]} does not run: {error}", words) from None
+        if done.returncode:
+            ours = [] if toolchain.has_toolkit else texts
+            advice = toolkit_headers.hint(one.decode("utf-8", "replace") for one in ours)
+            message = f"build of {name} failed" + (f": {advice}" if advice else "")
+            raise CompileError(message, words, stdout=done.stdout, stderr=done.stderr)
+        return done
 
 
 def built(request: Request) -> tuple[Path, str]:
@@ -260,21 +229,20 @@ def built(request: Request) -> tuple[Path, str]:
         If a source does not compile, or the library does not link. ``.stderr`` has the messages.
     """
     build = _Build(request)
-    folder = entries.directory(request.cache_dir)
-    if folder is None or not build.found.is_complete:
-        with _announced(request):
-            return _built_temporarily(build)[:2]
-    name = build.key()
-    found = _cached(folder, name)
-    if found is not None:
+    folder = entries.directory(request.cache_dir) if build.found.is_complete else None
+    name = build.key() if folder else ""
+    if folder and (found := _cached(folder, name)):
         return found
-    lock = folder / name[:2] / f"lock-{name[:16]}"
-    with _announced(request), files.alone(lock):
-        found = _cached(folder, name)  # made by another process meanwhile
-        if found is not None:
-            return found
+    sources = ", ".join(os.path.basename(path) for path in request.sources)
+    text = f"{sources} for {request.toolchain.name}"
+    with contextlib.ExitStack() as entered:
+        entered.enter_context(announcements.announced(f"building {text}", f"built {text}"))
+        if folder:
+            entered.enter_context(files.alone(folder / name[:2] / f"lock-{name[:16]}"))
+            if found := _cached(folder, name):  # made by another process meanwhile
+                return found
         made, log, system_files = _built_temporarily(build)
-        if system_files is None or _Build(request).key() != name:  # a file changed meanwhile
+        if not folder or system_files is None or _Build(request).key() != name:  # a file changed
             return made, log
         data = made.read_bytes()
         digest = digests.of(data)

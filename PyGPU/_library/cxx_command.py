@@ -6,7 +6,6 @@ systems put the command before their compiler; its exit status is the compiler's
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 import shlex
@@ -52,41 +51,34 @@ class _Words(NamedTuple):
 
 
 def _parsed(words: Sequence[str]) -> _Words:
-    result = _Words({}, [], [], [], [], [])
-    position = 0
-    while position < len(words):
-        at, word = position, words[position]
-        position += 1
-        option = next((one for one in _WITH_VALUE if word.startswith(one)), None)
-        if list_of_make := re.fullmatch(r"-Wp,-MM?D,(.*)", word):
-            result.texts.append(list_of_make[1])
-        elif not word.startswith("-"):
-            if word.endswith(SOURCE_ENDINGS) and os.path.isfile(word):
-                result.sources[at] = os.path.abspath(word)
+    given: dict[str, list[str]] = {option: [] for option in _WITH_VALUE}
+    sources, texts, waiting = {}, [], ""
+    for at, word in enumerate(words):
+        option = next((one for one in _WITH_VALUE if word.startswith(one)), "")
+        if waiting:
+            given[waiting].append(word)
+            waiting = ""
+        elif word == option:
+            waiting = option
         elif option:
-            value = word[len(option) :]
-            if not value and position < len(words):
-                value = words[position]
-                position += 1
-            if option in _FOLDERS:
-                if include_root() not in (Path(value), *Path(value).parents):  # not our own
-                    result.folders.append(value)
-            elif option in ("-D", "-U"):
-                result.macros.append(option + value)
-            elif option in ("-include", "-imacros"):
-                result.pre_includes.append(value)
-            elif option in ("-MF", "-MJ"):
-                result.texts.append(value)
-            elif option == "-o":
-                result.outputs.append(value)
-    result.folders.extend(includes.variable_folders(HEADER_VARIABLES))
+            given[option].append(word[len(option) :])
+        elif list_of_make := re.fullmatch(r"-Wp,-MM?D,(.*)", word):
+            texts.append(list_of_make[1])
+        elif word.endswith(SOURCE_ENDINGS) and word[0] != "-" and os.path.isfile(word):
+            sources[at] = os.path.abspath(word)
+    folders = [Path(one) for option in _FOLDERS for one in given[option]]
+    users = [str(one) for one in folders if include_root() not in (one, *one.parents)]
+    users += includes.variable_folders(HEADER_VARIABLES)
+    macros = [option + value for option in ("-D", "-U") for value in given[option]]
+    outputs = given["-o"]
+    texts += [*given["-MF"], *given["-MJ"]]
     if {"-MD", "-MMD"} & {*words}:
-        stems = [os.path.splitext(os.path.basename(one))[0] for one in result.sources.values()]
-        result.texts.extend(f"{one}-{stem}.d" for one in result.outputs for stem in stems)
-        result.texts.extend(f"{os.path.splitext(one)[0]}.d" for one in (*result.outputs, *stems))
+        stems = [os.path.splitext(os.path.basename(one))[0] for one in sources.values()]
+        texts += [f"{one}-{stem}.d" for one in outputs for stem in stems]
+        texts += [f"{os.path.splitext(one)[0]}.d" for one in (*outputs, *stems)]
     if {"-E", "-M", "-MM"} & {*words}:
-        result.texts.extend(result.outputs)
-    return result
+        texts += outputs
+    return _Words(sources, users, macros, given["-include"] + given["-imacros"], texts, outputs)
 
 
 def _expanded(words: Iterable[str]) -> Iterator[str]:
@@ -111,38 +103,26 @@ def _folder(outputs: Sequence[str]) -> Path:
     return beside
 
 
-def _lockstep_options(command: Sequence[str]) -> list[str]:
-    """Return the options for a command whose sources have warps that run in lockstep."""
-    # A launcher such as ccache may stand before the compiler.
-    programs = itertools.takewhile(lambda word: not word.startswith("-"), command)
-    result = host_lockstep.flags(any("clang" in os.path.basename(one) for one in programs))
-    only_compiles = any(word in ("-c", "-S", "-E", "-M", "-MM") for word in command)
-    return result if only_compiles else [*result, *host_lockstep.LINK]
-
-
-def _rewritten(command: Sequence[str], parsed: _Words, copies: Path) -> list[str] | None:
-    """Copy the sources, rewritten; return the words that compile the copies, or None."""
-    words = command[1:]
+def _rewritten(compiler: str, words: list[str], parsed: _Words, copies: Path) -> list[str]:
+    """Copy the sources, rewritten; return the words that compile the copies, if there are any."""
     sources = {path: Path(path).read_bytes() for path in parsed.sources.values()}
-    known = parsed.folders, parsed.pre_includes, parsed.macros
-    found = includes.scan_all(sources, *known).files
-    waiting = host_sources.in_lockstep(sources, *known)
-    if not host_sources.copied(sources, found, copies, lockstep_sources=waiting):
-        return None
+    search = parsed.folders, parsed.pre_includes, parsed.macros
+    made = host_sources.copied(sources, search, words, copies)
+    if made is None:
+        return words
+    # A launcher such as ccache may stand before the compiler.
+    start = next((at for at, word in enumerate(words) if word.startswith("-")), len(words))
     result = [
         f"{copies}{parsed.sources[at]}" if at in parsed.sources else word
         for at, word in enumerate(words)
     ]
-    # A launcher such as ccache may stand before the compiler.
-    first = next((at for at, word in enumerate(words) if word.startswith("-")), 0)
-    result[first:first] = [
-        *host_sources.definitions([*sources.values(), *found.values()]),
-        *host_sources.copied_folders(parsed.folders, copies),
-    ]
-    result += host_sources.named_originals(words, copies)
-    if waiting:
-        return [*host_compiler.without_strict(result), *_lockstep_options(command)]
-    return result
+    result = [*result[:start], *made.first, *result[start:], *made.last]
+    if not made.lockstep_sources:
+        return result
+    is_clang = any("clang" in os.path.basename(one) for one in (compiler, *words[:start]))
+    result = [*host_compiler.without_strict(result), *host_lockstep.flags(is_clang)]
+    only_compiles = {"-c", "-S", "-E", "-M", "-MM"} & {*words}
+    return result if only_compiles else [*result, *host_lockstep.LINK]
 
 
 def _named_originals(text: bytes, copies: Path) -> bytes:
@@ -161,8 +141,8 @@ def main(arguments: Sequence[str]) -> int:
     folder = _folder(parsed.outputs)
     copies = folder / "copies"
     try:
-        command = _rewritten([compiler, *words], parsed, copies) or words
-        done = subprocess.run([compiler, *command], capture_output=True)
+        command = [compiler, *_rewritten(compiler, words, parsed, copies)]
+        done = subprocess.run(command, capture_output=True)
     except OSError as error:
         print(f"{compiler} does not run: {error}", file=sys.stderr)
         return 127

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from PyGPU._compile.cache import files
 from PyGPU._compile.source import comments, includes, lockstep, variables
@@ -38,18 +39,6 @@ def with_internal_variables(source: str, declared: Iterable[variables.Variable])
     return "static ".join(parts)
 
 
-def copied_folders(folders: Iterable[str], copies: Path) -> list[str]:
-    """Return the options that search the copies of folders, which go before all other options."""
-    return [word for one in folders for word in ("-I", f"{copies}{os.path.abspath(one)}")]
-
-
-def named_originals(options: Iterable[str], copies: Path) -> list[str]:
-    """Return the options by which debug information names the originals."""
-    renamed = (re.fullmatch(r"(-f\w+-prefix-map=)(.*)", word) for word in options)
-    given = [f"{one[1]}{copies}{one[2]}" for one in renamed if one]
-    return [f"-ffile-prefix-map={copies}=", *given]
-
-
 # A declaration of a variable or a member with the name of an index, or a use of such a member.
 _INDEX = r"(?:threadIdx|blockIdx|blockDim|gridDim)\b"
 _OWN_INDEX = rf"(?:\.|->)\s*{_INDEX}|(?:[\w>&*,]\s+|[&*,])(?<!return ){_INDEX}\s*(?![.\w\s]|$)"
@@ -61,34 +50,6 @@ def definitions(texts: Iterable[bytes]) -> list[str]:
     return ["-DPYGPU_NAMED_INDICES"] if any(re.search(_OWN_INDEX, one) for one in plain) else []
 
 
-def in_lockstep(
-    sources: Mapping[str, bytes],
-    folders: Iterable[str],
-    pre_includes: Iterable[str],
-    macros: Iterable[str],
-    relocatable: bool = False,
-) -> set[str]:
-    """Return the paths of the sources whose warps run in lockstep.
-
-    Parameters
-    ----------
-    sources : mapping of str to bytes
-        Contents of the sources by their paths.
-    folders, pre_includes, macros : iterable of str
-        As for :func:`includes.scan_all`.
-    relocatable : bool, optional
-        Any other source may declare the shared memory, as with nvcc's ``-rdc=true``.
-    """
-    search = [*folders], [*pre_includes], [*macros]
-    return {
-        os.path.abspath(path)
-        for path, data in sources.items()
-        if lockstep.is_needed(
-            _decoded(data), search[2], includes.scan_all({path: data}, *search).files, relocatable
-        )
-    }
-
-
 def _is_ours(text: str) -> bool:
     # Only device code has indices, so all texts that need definitions() are among these.
     return re.search(r"<<|__shared__|__device__|__constant__", text) is not None
@@ -98,34 +59,51 @@ def _decoded(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
+class Copies(NamedTuple):
+    """Copies of sources, and what compiles them in the originals' place."""
+
+    first: list[str]  # options before all others
+    last: list[str]  # options after all others
+    lockstep_sources: set[str]  # absolute paths of the sources whose warps run in lockstep
+
+
 def copied(
     sources: Mapping[str, bytes],
-    found: Mapping[str, bytes],
+    search: tuple[Sequence[str], Sequence[str], Sequence[str]],
+    options: Iterable[str],
     folder: Path,
     relocatable: bool = False,
-    lockstep_sources: Collection[str] = (),
-) -> bool:
+) -> Copies | None:
     """Copy the sources and the files that they include below a folder, rewritten.
 
     Parameters
     ----------
-    sources, found : mapping of str to bytes
-        Contents of the sources, and of the files that they may include, by their paths.
+    sources : mapping of str to bytes
+        Contents of the sources by their paths.
+    search : (folders, first, macros)
+        As for :func:`includes.scan`.
+    options : iterable of str
+        Options of the compiler.
     folder : Path
         Folder of the copies: that of ``/a/b.cu`` is ``folder/a/b.cu``.
     relocatable : bool, optional
         Variables in device memory are shared among the sources, as with nvcc's ``-rdc=true``.
-    lockstep_sources : collection of str, optional
-        Absolute paths of the sources whose warps run in lockstep.
 
     Returns
     -------
-    bool
-        False if no file needs to be rewritten; then nothing is copied.
+    Copies or None
+        None if no file needs to be rewritten; then nothing is copied.
     """
-    texts = {os.path.abspath(path): _decoded(data) for path, data in {**found, **sources}.items()}
+    contents, lockstep_sources = {}, set()
+    for path, data in sources.items():
+        found = includes.scan({path: data}, *search).files
+        contents.update(found)
+        if lockstep.is_needed(_decoded(data), search[2], found, relocatable):
+            lockstep_sources.add(os.path.abspath(path))
+    contents.update(sources)
+    texts = {os.path.abspath(path): _decoded(data) for path, data in contents.items()}
     if not lockstep_sources and not any(map(_is_ours, texts.values())):
-        return False
+        return None
     chosen = host_launches.ambiguous(texts.values())
     declared = {} if relocatable else {path: variables.variables(texts[path]) for path in texts}
     elsewhere = {
@@ -143,4 +121,8 @@ def copied(
             body += "\n#include <PyGPU/host/lockstep.h>\n"
         name = in_text(path).replace("\\", "\\\\").replace('"', '\\"')
         copy.write_bytes(encoded(f'#line 1 "{name}"\n{body}'))
-    return True
+    first = [word for one in search[0] for word in ("-I", f"{folder}{os.path.abspath(one)}")]
+    renamed = [re.fullmatch(r"(-f\w+-prefix-map=)(.*)", word) for word in options]
+    named = [f"{one[1]}{folder}{one[2]}" for one in renamed if one]
+    last = [*definitions(contents.values()), f"-ffile-prefix-map={folder}=", *named]
+    return Copies(first, last, lockstep_sources)

@@ -37,22 +37,14 @@ class Toolchain(ABC):
     ) -> list[str]:
         """Return the options that compile a file with this ending, with the user's options."""
 
-    def in_lockstep(self, words: Sequence[str]) -> list[str]:
-        """Return the options for a file whose warps run in lockstep; GPUs need no others."""
-        return [*words]
-
     @abstractmethod
     def linking(self, architectures: Sequence[str]) -> list[str]:
         """Return the options that link objects to a shared library."""
 
-    def linked(self, options: Sequence[str], libraries: Sequence[str]) -> list[str]:
-        """Return what follows the objects: the user's options and libraries."""
+    def linked(self, options: Sequence[str] = (), libraries: Sequence[str] = ()) -> list[str]:
+        """Return what follows the objects: the user's options and libraries, and our own."""
         names = (one if one.startswith("-") or "/" in one else f"-l{one}" for one in libraries)
         return [*options, *names]
-
-    def libraries(self) -> list[str]:
-        """Return the options that follow the objects."""
-        return []
 
     def includes(self) -> list[str]:
         """Return the options that name PyGPU's folders of headers."""
@@ -241,21 +233,16 @@ class HostCxx(Toolchain):
             device += ["-include", f"{include_root()}/PyGPU/{header}"]
         return [*_of_language(suffix, words), *(device if suffix in DEVICE_ENDINGS else [])]
 
-    def in_lockstep(self, words: Sequence[str]) -> list[str]:
-        flags = host_compiler.lockstep_flags(self.compiler(), host_compiler.is_clang())
-        return [*host_compiler.without_strict(words), *flags]
-
     def linking(self, architectures: Sequence[str]) -> list[str]:
         return ["-shared", "-fPIC", "-Wl,-z,defs"]
 
-    def linked(self, options: Sequence[str], libraries: Sequence[str]) -> list[str]:
-        ours, _, linked = _split(options)
-        words = [*_options.parse(ours).without_nvidias(), *linked, *super().linked([], libraries)]
-        return [word for word in words if not re.fullmatch(_OF_MACHINE, word)]
-
-    def libraries(self) -> list[str]:
+    def linked(self, options: Sequence[str] = (), libraries: Sequence[str] = ()) -> list[str]:
+        ours, _, given = _split(options)
+        words = [*_options.parse(ours).without_nvidias(), *given, *super().linked((), libraries)]
+        words = [word for word in words if not re.fullmatch(_OF_MACHINE, word)]
         # Not by -Wl, which would split a path with a comma.
-        return ["-Xlinker", "-rpath", "-Xlinker", str(PACKAGE), *host_compiler.linking()]
+        words += ["-Xlinker", "-rpath", "-Xlinker", str(PACKAGE)]
+        return [*words, *host_compiler.linking()]
 
 
 #: The compilers by their targets' names.
@@ -273,27 +260,12 @@ def of(target: str | None) -> Toolchain:
 def flags(
     toolchain: Toolchain, names: Sequence[str], arch: str | Sequence[str] = "native"
 ) -> list[str]:
-    """Return compiler options for users' sources.
-
-    Parameters
-    ----------
-    toolchain : Toolchain
-        Compiler of the target.
-    names : sequence of str
-        ``"includes"``, ``"cflags"``, which has the former too, or ``"ldflags"``.
-    arch : str or sequence of str, optional
-        Architectures of the device code.
-
-    Returns
-    -------
-    list of str
-        The options of all names, in their order.
-    """
+    """Return compiler options for users' sources: "includes", "cflags" with them, "ldflags"."""
     found = toolchain.architectures(arch)
     includes = toolchain.includes()
     by_name = {
         "includes": includes,
         "cflags": [*includes, *toolchain.compiling(DEVICE_ENDINGS[0], found)],
-        "ldflags": [*toolchain.linking(found), *toolchain.libraries()],
+        "ldflags": [*toolchain.linking(found), *toolchain.linked()],
     }
     return [word for name in names for word in by_name[name]]

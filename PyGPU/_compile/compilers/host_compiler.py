@@ -145,15 +145,19 @@ def warn_unchecked(image: bytes) -> None:
 
 
 @lru_cache
-def lockstep_flags(compiler: str, is_clang: bool) -> list[str]:
-    """Return the flags for lockstep; raise CompileError if the compiler rejects them."""
-    result = host_lockstep.flags(is_clang)
+def _lockstep_flags(compiler: str) -> list[str]:
+    result = host_lockstep.flags(is_clang())
     probe = [compiler, *result, "-x", "c++", "-fsyntax-only", "/dev/null"]
     try:
         run(probe, "nothing")
     except CompileError as error:
         raise CompileError(host_lockstep.REASON, probe, stderr=error.stderr) from None
     return result
+
+
+def lockstep_flags() -> list[str]:
+    """Return the flags for lockstep; raise CompileError if the compiler rejects them."""
+    return _lockstep_flags(compiler())
 
 
 def without_strict(words: Sequence[str]) -> list[str]:
@@ -187,7 +191,7 @@ def flags(options: Options, in_lockstep: bool = False) -> list[str]:
         result.append("-DPYGPU_HOST_WARP=64")
     result = list(dict.fromkeys(result))  # a repeated flag would need another precompiled header
     if in_lockstep:
-        result += lockstep_flags(compiler(), is_clang())
+        result += lockstep_flags()
     elif is_strict():
         result += _STRICT_FLAGS_OF_CLANG if is_clang() else STRICT_FLAGS
     return result

@@ -323,11 +323,7 @@ def link(inputs: Sequence[tuple[str, bytes]]) -> Entry:
         # Archives come last: they define names that the objects use.
         ordered = [str(table), *sorted(given, key=lambda file: file.endswith(".a"))]
         words = ["-shared", "-fPIC", "-std=c++17", "-I", str(include_root()), *ordered]
-        words += (
-            host_compiler.lockstep_flags(host_compiler.compiler(), host_compiler.is_clang())
-            if in_lockstep
-            else []
-        )
+        words += host_compiler.lockstep_flags() if in_lockstep else []
         words += ["-o", str(image), *host_compiler.linking(in_lockstep), "-Wl,--no-undefined"]
         try:
             log = host_compiler.run([host_compiler.compiler(), *words], "the linked image").stderr

@@ -117,14 +117,17 @@ class _Search:
 
 
 def scan(
-    source: str, folders: Iterable[str], first: Iterable[str] = (), macros: Iterable[str] = ()
+    source: str | Mapping[str, bytes],
+    folders: Iterable[str],
+    first: Iterable[str] = (),
+    macros: Iterable[str] = (),
 ) -> Found:
     """Find the files that a text may include, directly and indirectly.
 
     Parameters
     ----------
-    source : str
-        Kernel text.
+    source : str or mapping of str to bytes
+        Kernel text, or the contents of the files of a program by their paths.
     folders : iterable of str
         Folders to search, after the folder of the including file; "" is the working directory. A
         name in none of them is the compiler's own, which its version identifies.
@@ -132,11 +135,6 @@ def scan(
         Files included before the text.
     macros : iterable of str
         ``-DNAME=value``; values may name files.
-
-    Returns
-    -------
-    Found
-        The files.
     """
     macros = list(macros)
     search = _Search(folders)
@@ -147,7 +145,9 @@ def scan(
         for word in macros
         if word.startswith("-D") and "=" in word
     )
-    search.queue.append(("", encoded(defined + source)))
+    given = {"": encoded(source)} if isinstance(source, str) else source
+    search.queue += [(os.path.dirname(path), data) for path, data in given.items()]
+    search.queue.append(("", encoded(defined)))
     texts: list[bytes] = []
     pending: dict[tuple[bytes, str], None] = {}
     is_complete = True
@@ -171,34 +171,3 @@ def scan(
     is_here = search.is_here or not is_complete
     installed = tuple(sorted(search.installed))
     return Found(search.files, is_complete, is_here, "\n".join(macros), installed)
-
-
-def scan_all(
-    sources: Mapping[str, bytes],
-    folders: Iterable[str],
-    first: Iterable[str] = (),
-    macros: Iterable[str] = (),
-) -> Found:
-    """Find the files that the files of a program may include.
-
-    Parameters
-    ----------
-    sources : mapping of str to bytes
-        Contents of the files by their paths.
-    folders, first, macros : iterable of str
-        As for :func:`scan`.
-    """
-    folders, first, macros = list(folders), list(first), list(macros)
-    found = [
-        scan(
-            data.decode("utf-8", "surrogateescape"),
-            [os.path.dirname(path), *folders],
-            first,
-            macros,
-        )
-        for path, data in sources.items()
-    ]
-    files = {path: data for one in found for path, data in one.files.items()}
-    installed = {path for one in found for path in one.installed}
-    is_complete = all(one.is_complete for one in found)
-    return Found(files, is_complete, True, "\n".join(macros), tuple(sorted(installed)))
