@@ -25,52 +25,31 @@ class Misnamed(Exception):
 
 
 class Vendor:
-    """A vendor's toolkit.
+    """A vendor's toolkit."""
 
-    Parameters
-    ----------
-    name : str
-        Name in messages.
-    variables : sequence of str
-        Environment variables that name the root; the first that is set counts.
-    program : str
-        Compiler in the folder ``bin``.
-    usual : sequence of str
-        Usual roots.
-    wheels : sequence of str
-        Patterns of the folders of pip wheels in site-packages.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        variables: Sequence[str],
-        program: str,
-        usual: Sequence[str],
-        wheels: Sequence[str],
-    ) -> None:
-        self.name = name
-        self.variables = variables
-        self.program = program
-        self.usual = usual
-        self.wheels = wheels
+    name: str  # in messages
+    variables: Sequence[str]  # variables that name the root; the first that is set counts
+    program: str  # compiler in the folder ``bin``
+    usual: Sequence[str]  # usual roots
+    wheels: Sequence[str]  # patterns of the folders of pip wheels in site-packages
 
 
-CUDA = Vendor(
-    "the CUDA toolkit",
-    ("CUDA_PATH", "CUDA_HOME"),
-    "nvcc",
-    ("/usr/local/cuda", "/usr"),
-    ("nvidia/*",),
-)
-# `rocm-sdk init` unpacks _rocm_sdk_devel, which has the headers and the links of the other wheels.
-ROCM = Vendor(
-    "ROCm",
-    ("ROCM_PATH", "HIP_PATH"),
-    "hipcc",
-    ("/opt/rocm", "/usr"),
-    ("_rocm_sdk_devel", "_rocm_sdk_core", "_rocm_sdk_libraries*"),
-)
+class _Cuda(Vendor):
+    name, program = "the CUDA toolkit", "nvcc"
+    variables = ("CUDA_PATH", "CUDA_HOME")
+    usual = ("/usr/local/cuda", "/usr")
+    wheels = ("nvidia/*",)
+
+
+class _Rocm(Vendor):
+    name, program = "ROCm", "hipcc"
+    variables = ("ROCM_PATH", "HIP_PATH")
+    usual = ("/opt/rocm", "/usr")
+    # `rocm-sdk init` unpacks the first, which has the headers and the links of the other wheels.
+    wheels = ("_rocm_sdk_devel", "_rocm_sdk_core", "_rocm_sdk_libraries*")
+
+
+CUDA, ROCM = _Cuda(), _Rocm()
 
 
 def program_on(path: str, name: str) -> str | None:
@@ -181,25 +160,14 @@ def toolkits(vendor: Vendor) -> list[tuple[str, ...]]:
     return list(dict.fromkeys(filter(None, found)))
 
 
-def below(toolkit: Iterable[str], subfolders: Iterable[str]) -> list[str]:
+def below(toolkit: Iterable[str], subfolders: Sequence[str]) -> list[str]:
     """Return the subfolders of a toolkit that exist."""
-    subfolders = list(subfolders)
     paths = [os.path.join(root, sub) for root in toolkit for sub in subfolders]
     return [path for path in paths if os.path.isdir(path)]
 
 
-def check_named(vendor: Vendor, files: Iterable[str] = (), subfolders: Iterable[str] = ()) -> None:
-    """Raise Misnamed if a variable names no folder, or one that has none of the files.
-
-    Parameters
-    ----------
-    vendor : Vendor
-        Vendor whose variables count.
-    files : iterable of str
-        Patterns of files, one of which must be there; none: the root alone.
-    subfolders : iterable of str
-        Folders below the root that may hold the files.
-    """
+def check_named(vendor: Vendor, files: Sequence[str] = (), subfolders: Sequence[str] = ()) -> None:
+    """Raise Misnamed if a variable names no folder, or one without a file of these patterns."""
     chosen = named(vendor)
     if chosen is None:
         return
@@ -208,7 +176,6 @@ def check_named(vendor: Vendor, files: Iterable[str] = (), subfolders: Iterable[
     end = f"correct the variable, or unset it to have {vendor.name} searched for"
     if not os.path.isdir(toolkit[0]):
         raise Misnamed(f"{start}: there is no such folder; {end}")
-    files, subfolders = list(files), list(subfolders)
     for folder in below(toolkit, subfolders):
         if any(glob.glob(os.path.join(glob.escape(folder), file)) for file in files):
             return
@@ -217,97 +184,53 @@ def check_named(vendor: Vendor, files: Iterable[str] = (), subfolders: Iterable[
         raise Misnamed(f"{start}: there is no {' or '.join(files)} in its {where}; {end}")
 
 
-def folders(vendor: Vendor, subfolders: Iterable[str]) -> list[str]:
-    """Return the existing folders of all toolkits, the likeliest first.
-
-    Raises
-    ------
-    Misnamed
-        If a variable names a toolkit that does not exist.
-    """
+def folders(vendor: Vendor, subfolders: Sequence[str]) -> list[str]:
+    """Return the existing folders of all toolkits, the likeliest first, or raise Misnamed."""
     check_named(vendor)
-    subfolders = list(subfolders)
     found = [path for toolkit in toolkits(vendor) for path in below(toolkit, subfolders)]
     return list(dict.fromkeys(found))
 
 
-def near(vendor: Vendor, path: str, subfolders: Iterable[str]) -> list[str]:
+def near(vendor: Vendor, path: str, subfolders: Sequence[str]) -> list[str]:
     """Return the existing folders of the toolkit or the wheels that a library belongs to."""
     parents = [os.path.dirname(os.path.realpath(path))]
     while len(parents) < 5 and parents[-1] != os.sep:
         parents.append(os.path.dirname(parents[-1]))
-    subfolders = list(subfolders)
     siblings = [one for parent in parents for one in _with_siblings(vendor, parent)[1:]]
     return list(dict.fromkeys(below([*parents, *siblings], subfolders)))
 
 
 def program(vendor: Vendor) -> str:
-    """Return the path of the toolkit's compiler.
-
-    Raises
-    ------
-    Misnamed
-        If a variable names a toolkit without the compiler.
-    NotFound
-        If there is no compiler.
-    """
+    """Return the path of the toolkit's compiler, or raise Misnamed or NotFound."""
     check_named(vendor, [vendor.program], ["bin"])
-    chosen = named(vendor)
-    if chosen is None:
-        bins = folders(vendor, ["bin"])
-        path = os.pathsep.join([os.environ.get("PATH", os.defpath), *bins])
-    else:
-        path = os.pathsep.join(below(chosen[1], ["bin"]))
-    found = program_on(path, vendor.program)
-    if found is None and chosen is not None:
+    if chosen := named(vendor):
+        if found := program_on(os.pathsep.join(below(chosen[1], ["bin"])), vendor.program):
+            return found
         raise Misnamed(
             f"{chosen[0]}={os.environ[chosen[0]]!r}: bin/{vendor.program} is not executable"
         )
-    if found is None:
-        raise NotFound(f"{vendor.program} is neither on PATH nor in one of {', '.join(bins)}")
-    return found
+    bins = folders(vendor, ["bin"])
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), *bins])
+    if found := program_on(path, vendor.program):
+        return found
+    raise NotFound(f"{vendor.program} is neither on PATH nor in one of {', '.join(bins)}")
 
 
 class Build(NamedTuple):
-    """The files of a toolkit that an extension is built with.
+    """The files of a toolkit that an extension is built with."""
 
-    Parameters
-    ----------
-    root : str
-        First folder of the toolkit.
-    library : str
-        Path of the library.
-    include_dirs : sequence of str
-        Folders of headers, the header's own first.
-    """
-
-    root: str
-    library: str
-    include_dirs: Sequence[str]
+    root: str  # first folder of the toolkit
+    library: str  # its path
+    include_dirs: Sequence[str]  # the header's own first
 
 
 def for_build(
     vendor: Vendor, headers: Sequence[str], libraries: Sequence[str], root: str | None = None
 ) -> Build:
-    """Return the first toolkit that has all headers and a library.
+    """Return the first toolkit that has all headers and a library, or raise Misnamed or NotFound.
 
-    Parameters
-    ----------
-    vendor : Vendor
-        Vendor of the toolkit.
-    headers : sequence of str
-        Headers, such as ``"hip/hip_runtime_api.h"``.
-    libraries : sequence of str
-        Patterns of the library's file, the preferred first.
-    root : str, optional
-        Root of the only toolkit to use; by default the toolkits are searched for.
-
-    Raises
-    ------
-    Misnamed
-        If a variable names a toolkit that lacks one of them.
-    NotFound
-        If no toolkit has all.
+    The patterns of the library's file begin with the preferred one. `root` is the only toolkit to
+    use; by default the toolkits are searched for.
     """
     if root is None:
         for header in headers:

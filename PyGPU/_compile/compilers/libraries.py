@@ -75,16 +75,8 @@ def candidates(
 ) -> Iterator[str]:
     """Yield the paths and the names that may be a library, the likeliest first.
 
-    Parameters
-    ----------
-    prefix : {"nvrtc", "hiprtc"}
-        Compiler of the library's vendor.
-    stem : str
-        Name of the library's file up to ``.so``.
-    sonames : sequence of str
-        Names for the loader's own search.
-    where : sequence of str, optional
-        Folders to search; by default those of the toolkits.
+    `stem` is the name of its file up to ``.so``, `sonames` are names for the loader's own search.
+    The folders `where` are by default those of the toolkits.
     """
     yield from shared(stem, folders(prefix) if where is None else where)
     yield from by_pathfinder(prefix, "load_nvidia_dynamic_lib", stem.replace("lib", "", 1))
@@ -139,15 +131,7 @@ def _major(folder: str) -> str | None:
 
 
 def headers(prefix: str, path: str) -> list[str]:
-    """Return the folders of the vendor's headers that go with a compiler; empty if not installed.
-
-    Parameters
-    ----------
-    prefix : {"nvrtc", "hiprtc"}
-        The compiler.
-    path : str
-        File of the compiler's library.
-    """
+    """Return the folders of the vendor's headers for the compiler's library at `path`, or none."""
     vendor, subfolders = VENDORS[prefix], toolkits.header_subfolders()
     mark = "cuda_fp16.h" if prefix == "nvrtc" else "hip"
     root = toolkits.holder(toolkits.near(vendor, path, subfolders), mark)

@@ -33,8 +33,23 @@ _WITH_VALUE = {
     *("-t", "--threads", "-Xarchive", "--linker-options", "-Xnvlink", "--keep-dir", "-m"),
     *("-Werror", "-Xfatbin", "--machine", "--optimize"),
 }
-_LANGUAGE = {"-std", "--std"}
-_RELOCATABLE = {"-rdc", "--relocatable-device-code"}
+# Options with a value, by the attribute that stores or lists it.
+_VALUES = {
+    **{"-arch": "arch", "--gpu-architecture": "arch", "-std": "std", "--std": "std"},
+    **dict.fromkeys(("-I", "--include-path", "-isystem", "--system-include"), "include_dirs"),
+    **{"-include": "pre_includes", "--pre-include": "pre_includes"},
+    **{"-Xptxas": "ptxas", "--ptxas-options": "ptxas"},
+}
+# Options without a value: the attribute that they set, and to what.
+_SWITCHES = {
+    **dict.fromkeys(("-use_fast_math", "--use_fast_math", "-ffast-math"), ("fast_math", True)),
+    **dict.fromkeys(("-G", "--device-debug"), ("debug", True)),
+    **dict.fromkeys(("-lineinfo", "--generate-line-info"), ("line_info", True)),
+    **dict.fromkeys(("-dc", "--device-c"), ("relocatable", True)),
+    **dict.fromkeys(("-dlto", "--dlink-time-opt"), ("link_time", True)),
+    **dict.fromkeys(("-w", "--disable-warnings"), ("warnings", False)),
+    **{f"-O{level}": ("optimize", level) for level in "0123"},
+}
 # Options of NVIDIA's device compilers that have no equivalent in other C++ compilers.
 _NVIDIAS = (
     r"--?(?:fmad|ftz|prec-div|prec-sqrt|restrict|dopt|device-w|diag-\w+|default-device|"
@@ -43,7 +58,6 @@ _NVIDIAS = (
 )
 # Reserved names, and names that configure the headers before a text.
 _FOR_HEADERS = r"-[DU](?:_|NDEBUG\b|PYGPU_|CUDA_|HIP_)"
-_FAST = {"-use_fast_math", "--use_fast_math", "-ffast-math"}
 
 
 class Options:
@@ -135,24 +149,9 @@ def _words(options: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
 
 
 def parse(options: Iterable[str | os.PathLike[str]]) -> Options:
-    """Parse a list of nvcc's options.
+    """Parse nvcc's options, or raise TypeError or ValueError.
 
-    Parameters
-    ----------
-    options : sequence of str
-        Options as on the command line.
-
-    Returns
-    -------
-    Options
-        Options without a meaning for a run-time compiler are ignored, and logged.
-
-    Raises
-    ------
-    TypeError
-        If `options` is a single string, or an item is no string.
-    ValueError
-        If an option lacks its value, or the value is no number.
+    Options without a meaning for a run-time compiler are ignored, and logged.
     """
     if isinstance(options, (str, bytes)):
         raise TypeError(f"options: expected a list of str, got {options!r}")
@@ -177,45 +176,25 @@ def parse(options: Iterable[str | os.PathLike[str]]) -> Options:
         name = word.split("=", 1)[0]
         if not word:
             pass
-        elif name in ("-arch", "--gpu-architecture"):
-            result.arch = value_of(word, name)
-        elif name in _LANGUAGE:
-            result.std = value_of(word, name)
-        elif word.startswith("-I") or name == "--include-path":
-            result.include_dirs.append(value_of(word, "-I" if word.startswith("-I") else name))
-        elif name in ("-isystem", "--system-include"):
-            result.include_dirs.append(value_of(word, name))
         elif word.startswith(("-D", "-U")):
             result.macros.append(word[:2] + value_of(word, word[:2]))
         elif name in ("--define-macro", "--undefine-macro"):
-            result.macros.append(
-                ("-D" if name == "--define-macro" else "-U") + value_of(word, name)
-            )
-        elif name in ("-include", "--pre-include"):
-            result.pre_includes.append(value_of(word, name))
-        elif word in _FAST:
-            result.fast_math = True
-        elif word in ("-G", "--device-debug"):
-            result.debug = True
-        elif word in ("-lineinfo", "--generate-line-info"):
-            result.line_info = True
+            result.macros.append(f"-{name[2].upper()}{value_of(word, name)}")
+        elif (named := "-I" if word.startswith("-I") else name) in _VALUES:
+            value, stored = value_of(word, named), getattr(result, _VALUES[named])
+            if isinstance(stored, list):
+                stored.append(value)
+            else:
+                setattr(result, _VALUES[named], value)
+        elif word in _SWITCHES:
+            setattr(result, *_SWITCHES[word])
         elif name in ("-maxrregcount", "--maxrregcount"):
             value = value_of(word, name)
             if not value.isdigit():
                 raise ValueError(f"options: {name} needs a number, got {value!r}")
             result.max_registers = int(value)
-        elif name in _RELOCATABLE:
+        elif name in ("-rdc", "--relocatable-device-code"):
             result.relocatable = value_of(word, name) == "true"
-        elif word in ("-dc", "--device-c"):
-            result.relocatable = True
-        elif word in ("-dlto", "--dlink-time-opt"):
-            result.link_time = True
-        elif word in ("-w", "--disable-warnings"):
-            result.warnings = False
-        elif re.fullmatch(r"-O[0-3]", word):
-            result.optimize = word[2]
-        elif name in ("-Xptxas", "--ptxas-options"):
-            result.ptxas.append(value_of(word, name))
         elif word in _ALONE:
             note("the option %s is ignored: it means something to nvcc only", word)
         elif name in _WITH_VALUE:
