@@ -85,30 +85,11 @@ def run(
     allocator: AllocatorLike | None = None,
     casting: Casting = "same_kind",
 ) -> GPUArray:
-    """Run an operation of PyGPU._kernels.operations.
+    """Run an operation of PyGPU._kernels.operations; return its result, or a tuple of several.
 
-    Parameters
-    ----------
-    name : str
-        Name of the operation.
-    operands : tuple of GPUArray and numbers
-        The operands; their shapes broadcast.
-    compute, results : tuple of numpy.dtype
-        The dtype that each operand is converted to, and the dtype of each result.
-    out : GPUArray or tuple of GPUArray and None, optional
-        Arrays for the results. Their shape is the operands' common shape, or one that it
-        broadcasts to.
-    stream : Stream, optional
-        Stream to launch on.
-    allocator : callable, optional
-        Allocator of new arrays; by default that of the first array operand.
-    casting : str
-        Casts that are allowed into `out`, as in numpy.can_cast.
-
-    Returns
-    -------
-    GPUArray or tuple of GPUArray
-        The results, a tuple if the operation has several.
+    `compute` has the dtype that each operand is converted to, `results` the dtype of each result.
+    The shape of an `out` is the operands' common shape, or one that this shape broadcasts to.
+    `casting` limits the casts into `out`. New arrays have by default the first array's allocator.
     """
     if tracing.traced(operands):
         return tracing.record(

@@ -37,25 +37,12 @@ def gather(
     mode: Mode = "raise",
     stream: StreamLike = None,
 ) -> None:
-    """Copy items from source positions to target positions.
+    """Copy items from source positions to target positions, one at each point of the loop `shape`.
 
-    Parameters
-    ----------
-    shape : sequence of int
-        Shape of the loop; each point of the loop copies one item.
-    arrays : sequence of GPUArray
-        Arrays whose memory the copy uses, to order it on the stream. The first one is the target.
-        Only the fields of its dtype are written.
-    target, source : (int, sequence of int)
-        Address and strides in bytes, for each axis of the loop. Index arrays add to the positions.
-    indices : sequence of Index
-        Index arrays, for target and source.
-    mask : (int, sequence of int), optional
-        Address and strides of bools; items at false elements are not copied.
-    mode : {"raise", "clip", "wrap"}
-        Treatment of indices out of range. "raise" does not copy their items; see `checked`.
-    stream : Stream, optional
-        Stream to launch on; the null stream by default.
+    A position is an address and, for each axis of the loop, a stride in bytes; index arrays add to
+    it. The copy is ordered among the uses of `arrays`. The first one is the target, and only the
+    fields of its dtype are written. Items at false elements of `mask`, or at wrong indices with the
+    mode "raise", are not copied.
     """
     fields = arrays[0].dtype.fields if arrays[0]._has_hidden_fields else None
     parts = [field[:2] for field in fields.values()] if fields else [(arrays[0].dtype, 0)]
@@ -71,30 +58,11 @@ def checked(
     mode: Mode = "raise",
     stream: StreamLike = None,
 ) -> core.GPUArray:
-    """Check index arrays, and return them on the device, ready for :class:`Index`.
+    """Return index arrays on the device, ready for :class:`Index`; IndexError for a wrong index.
 
-    Parameters
-    ----------
-    indices : GPUArray or numpy.ndarray
-        Integers of any shape.
-    bounds : iterable of (count, offset)
-        An index is valid if its sum with `offset` is in ``-count ... count - 1``.
-    axis : int
-        Axis to name in the message.
-    mode : {"raise", "clip", "wrap"}
-        Only "raise" checks the indices. If they are on the device, it waits for the result.
-    stream : Stream, optional
-        Stream of the check; the null stream by default.
-
-    Returns
-    -------
-    GPUArray
-        The indices.
-
-    Raises
-    ------
-    IndexError
-        An index is out of range.
+    For each (count, offset) of `bounds`, an index plus `offset` must be at least ``-count`` and
+    below ``count``. Only the mode "raise" checks that, and waits for indices that are on the
+    device. The message names `axis`.
     """
     if mode not in _MODES:
         raise ValueError(f"mode={mode!r}: expected one of {', '.join(map(repr, _MODES))}")

@@ -218,24 +218,10 @@ def _rows(array: core.GPUArray, key: Any) -> core.GPUArray | None:
 
 @on_device_of_first
 def get_item(array: core.GPUArray, key: Any) -> core.GPUArray:
-    """Return ``array[key]``: a copy if the key contains masks or index arrays, else a view.
+    """Return ``array[key]``: a copy in C order if the key has masks or index arrays, else a view.
 
-    Parameters
-    ----------
-    array : GPUArray
-        Array to index.
-    key : masks (GPUArray or ndarray of bools), index arrays (GPUArray, ndarray, list of integers),
-        int, slice, ``...``, None, or a tuple of these
-
-    Returns
-    -------
-    GPUArray
-        The selected elements; a copy is in C order.
-
-    Raises
-    ------
-    IndexError
-        An index is out of range, shapes do not match, or an index array has another dtype.
+    Raise IndexError if an index is out of range, shapes do not match, or an index array has another
+    dtype.
     """
     if (rows := _rows(array, key)) is not None:
         return rows
@@ -290,21 +276,8 @@ def _strides_over(shape: Sequence[int], value: core.GPUArray) -> tuple[int, ...]
 def set_item(array: core.GPUArray, key: Any, value: Any) -> None:
     """Assign ``array[key] = value``, for the keys of :func:`get_item`.
 
-    Parameters
-    ----------
-    array : GPUArray
-        Array to assign to.
-    key
-        Key, as in :func:`get_item`.
-    value : scalar, ndarray or GPUArray
-        Value, broadcast to the selection. Arrays are cast by NumPy's "same_kind" rule.
-
-    Raises
-    ------
-    IndexError
-        The key is invalid, as in :func:`get_item`; nothing is written.
-    TypeError, ValueError
-        The value's dtype or shape does not fit.
+    The value broadcasts to the selection; arrays are cast by NumPy's "same_kind" rule. Nothing is
+    written if the key is invalid.
     """
     selection = _selection(array, key)
     selection = selection._replace(

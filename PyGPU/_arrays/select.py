@@ -76,26 +76,10 @@ def _last(offsets: core.GPUArray) -> int:
 
 
 def nonzero_flat(mask: core.GPUArray, dtype: DTypeLike = np.int64) -> core.GPUArray:
-    """Return the flat indices, in C order, of a mask's true elements.
+    """Return the flat indices of a mask's true elements, ascending, as int64 or int32.
 
-    The call waits for the number of true elements.
-
-    Parameters
-    ----------
-    mask : GPUArray of bool
-        Mask of any shape and layout.
-    dtype : dtype, optional
-        Dtype of the indices: int64, or int32 if it can hold them.
-
-    Returns
-    -------
-    GPUArray
-        The indices in ascending order, a one-dimensional array of `dtype`.
-
-    Raises
-    ------
-    TypeError
-        `mask` is not a GPUArray of bool.
+    The call waits for the number of true elements. TypeError for other arrays than GPUArrays of
+    bool.
     """
     mask = _checked(mask)
     if 0 < mask.size <= _MAX_SMALL_MASK:

@@ -42,13 +42,7 @@ def request_of(
     expressions: Sequence[str] = (),
     want: str = "cubin",
 ) -> Request:
-    """Check the arguments of a program and return them as a request.
-
-    Raises
-    ------
-    TypeError
-        If an argument has another type than expected.
-    """
+    """Return the arguments of a program as a request, or raise TypeError."""
     from PyGPU._compile.compilers import build
 
     if words is None:
@@ -96,23 +90,10 @@ def compiled(
     backend: Backend | None = None,
     needs_device: bool = True,
 ) -> Entry:
-    """Compile a request, and warn of the compiler's messages.
+    """Compile a request by default for the target in use, and warn of the compiler's messages.
 
-    Parameters
-    ----------
-    request : Request
-        The text and its options.
-    keep : bool, optional
-        Leave the text and the image in a folder whose name is printed.
-    backend : Backend, optional
-        Compiler to use; by default that of the target in use.
-    needs_device : bool, optional
-        Require a device first.
-
-    Raises
-    ------
-    CompileError
-        If the text does not compile; the message may end with a hint.
+    `keep` leaves the text and the image in a folder whose name is printed. A CompileError may end
+    with a hint.
     """
     from PyGPU._compile.cache import kept
     from PyGPU._compile.compilers import build

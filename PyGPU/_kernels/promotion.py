@@ -57,29 +57,12 @@ def dtype_of_kind(kind: Kind) -> DType:
 def promoted(
     name: str, kinds: tuple[Kind, ...], dtype: DTypeLike | None = None, casting: str = "same_kind"
 ) -> tuple[DTypes, DTypes]:
-    """Return (compute, results): the dtypes of an operation's operands and results.
+    """Return the dtypes that an operation computes each operand in, and those of its results.
 
-    Parameters
-    ----------
-    name : str
-        Name of a NumPy ufunc, or clip, where, if_positive, mul_add.
-    kinds : tuple
-        For each operand: a dtype, or the type and value of a Python number. Values matter for
-        integers only: NumPy rejects integers that do not fit.
-    dtype, casting
-        Arguments of the ufunc.
-
-    Returns
-    -------
-    tuple of (tuple of numpy.dtype, tuple of numpy.dtype)
-        Dtypes to compute in, one for each operand, and dtypes of the results.
-
-    Raises
-    ------
-    TypeError
-        The operation is not defined for these types.
-    OverflowError
-        An integer does not fit the other operand's dtype (NumPy 2).
+    `name` is a NumPy ufunc, clip, where, if_positive or mul_add; `dtype` and `casting` are the
+    ufunc's arguments. The kind of an operand is a dtype, or the type and value of a Python number:
+    NumPy 2 raises OverflowError for integers that do not fit. TypeError if the operation is not
+    defined.
     """
     if name in ("where", "if_positive"):
         return _choice(name, *kinds)

@@ -217,16 +217,9 @@ class _Build:
 def built(request: Request) -> tuple[Path, str]:
     """Return the path of a library and the compiler's log. Build the library if it is not cached.
 
-    Without a usable cache, the file is temporary: :func:`discard` removes it.
-
-    Raises
-    ------
-    FileNotFoundError
-        If a source is missing.
-    CompilerMissing
-        If the target's compiler is not found.
-    CompileError
-        If a source does not compile, or the library does not link. ``.stderr`` has the messages.
+    Without a usable cache, the file is temporary: :func:`discard` removes it. Raise
+    FileNotFoundError for a missing source, CompilerMissing or CompileError; the latter's
+    ``.stderr`` has the messages.
     """
     build = _Build(request)
     folder = entries.directory(request.cache_dir) if build.found.is_complete else None

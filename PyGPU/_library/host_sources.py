@@ -76,23 +76,10 @@ def copied(
 ) -> Copies | None:
     """Copy the sources and the files that they include below a folder, rewritten.
 
-    Parameters
-    ----------
-    sources : mapping of str to bytes
-        Contents of the sources by their paths.
-    search : (folders, first, macros)
-        As for :func:`includes.scan`.
-    options : iterable of str
-        Options of the compiler.
-    folder : Path
-        Folder of the copies: that of ``/a/b.cu`` is ``folder/a/b.cu``.
-    relocatable : bool, optional
-        Variables in device memory are shared among the sources, as with nvcc's ``-rdc=true``.
-
-    Returns
-    -------
-    Copies or None
-        None if no file needs to be rewritten; then nothing is copied.
+    The copy of ``/a/b.cu`` is ``folder/a/b.cu``. `search` has the folders, pre-included headers and
+    macros as for :func:`includes.scan`. If `relocatable`, the sources share variables in device
+    memory, as with nvcc's ``-rdc=true``. None if no file needs to be rewritten; then nothing is
+    copied.
     """
     contents, lockstep_sources = {}, set()
     for path, data in sources.items():

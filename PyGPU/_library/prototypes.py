@@ -153,22 +153,12 @@ _IGNORED = (
 
 
 def read(text: str, unreadable: dict[str, str] | None = None) -> list[Prototype]:
-    """Return the functions that a text declares.
+    """Return the functions that a text of C, or of C++ with plain types, declares.
 
-    Types, variables, templates, operators and members of classes are left out.
-
-    Parameters
-    ----------
-    text : str
-        Declarations of C, or of C++ with plain types: numbers, pointers to them, streams, and
-        errors of the runtime. typedefs, using and enumerations are understood; bodies are skipped.
-    unreadable : dict, optional
-        Gets the messages about declarations that cannot be read, by the functions' names.
-
-    Raises
-    ------
-    DeclarationError
-        A declaration cannot be read, and `unreadable` is not given. The message shows it.
+    The types are numbers, pointers to them, streams, and errors of the runtime; typedefs, using and
+    enumerations are understood. Bodies, variables, templates, operators and members are left out. A
+    declaration that cannot be read raises DeclarationError, which shows it; a dict `unreadable`
+    gets the messages instead, by the functions' names.
     """
     if not text.strip():
         return []

@@ -208,26 +208,10 @@ def fill(
 ) -> None:
     """Fill a contiguous array from a position in the sequence of 32-bit words.
 
-    Parameters
-    ----------
-    distribution : str
-        "bits", "uniform" in (0, 1], "half_open" in [0, 1), "normal", "log_normal" (mean, stddev),
-        "poisson" (mean), or "poisson_of", whose means are the elements of the array.
-    code : str
-        Loop dtype: "f2", "f4", "f8", "u4" or "u8".
-    data : GPUArray
-        Array to fill.
-    key : int
-        Key of 64 bits.
-    word : int
-        First word. Numbers of 2, 4 and 8 bytes use half a word, one and two; a normal number of 2
-        bytes uses one, a Poisson number four.
-    sequence : int
-        Number of the sequence, 0 to 2**32 - 1.
-    parameters : tuple of float, optional
-        Parameters of the distribution.
-    stream : Stream, optional
-        The null stream by default.
+    The distribution is "bits", "uniform" in (0, 1], "half_open" in [0, 1), "normal", "log_normal"
+    (mean, stddev), "poisson" (mean), or "poisson_of", whose means are the elements of the array.
+    `code` is the loop dtype: "f2", "f4", "f8", "u4" or "u8". Numbers of 2, 4 and 8 bytes use half a
+    word, one and two; a normal number of 2 bytes uses one, a Poisson number four.
     """
     size = data.size
     if size == 0:

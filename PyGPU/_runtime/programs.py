@@ -60,14 +60,8 @@ class Finished(NamedTuple):
 class Program:
     """A running program, with its children in a process group of their own.
 
-    Parameters
-    ----------
-    command : sequence of str
-        Path of the program and its arguments.
-    stdout, stderr : int
-        File descriptors for what the program writes.
-    env : mapping, optional
-        Environment; by default `environment()`.
+    It writes to the file descriptors `stdout` and `stderr`. Its environment is by default
+    `environment()`.
     """
 
     def __init__(
@@ -142,25 +136,9 @@ def _memory() -> BinaryIO:
 def run(command: Sequence[str], timeout: float | None = None) -> Finished:
     """Run a program to its end; kill it if an exception, such as Ctrl-C, ends the wait.
 
-    Parameters
-    ----------
-    command : sequence of str
-        Path of the program and its arguments.
-    timeout : float, optional
-        Seconds, after which the program is killed.
-
-    Returns
-    -------
-    Finished
-        The status and the texts. A program that cannot be run has a status in `CANNOT_RUN`, and
-        the shell's message is in `stderr`.
-
-    Raises
-    ------
-    TimeoutError
-        If the time is over.
-    OSError
-        If there is no shell, no process or no memory for the texts.
+    A program that cannot be run has a status in `CANNOT_RUN`, and the shell's message is in
+    `stderr`. Raise TimeoutError after `timeout` seconds; OSError if there is no shell, no process
+    or no memory for the texts.
     """
     # In memory: a program that writes no files needs no folder for temporary files.
     with _memory() as stdout, _memory() as stderr:

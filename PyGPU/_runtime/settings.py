@@ -405,18 +405,7 @@ def invalid() -> list[str]:
 
 
 def value(name: str) -> Any:
-    """Return the current value of a variable, or its default. Warn once of each invalid value.
-
-    Parameters
-    ----------
-    name : str
-        Name of a row.
-
-    Returns
-    -------
-    str, int or None
-        Value that the row's parser returns.
-    """
+    """Return the current value of a variable, or its default. Warn once of each invalid value."""
     return _read(SETTINGS[name])
 
 
@@ -428,18 +417,7 @@ def check() -> None:
 
 
 def table(prefix: str = "PYGPU_") -> str:
-    """Return the rows as a table in Markdown.
-
-    Parameters
-    ----------
-    prefix : str, optional
-        Beginning of the names to list.
-
-    Returns
-    -------
-    str
-        Table with a row for each variable.
-    """
+    """Return the rows of the variables with a prefix as a table in Markdown."""
     lines = ["| variable | meaning | default |", "|---|---|---|"]
     for row in ROWS:
         if row.name.startswith(prefix):

@@ -41,18 +41,9 @@ def system_files(
 ) -> dict[str, tuple[int, int]] | None:
     """Return the states of the system's files that compilers read; None if they are uncertain.
 
-    Parameters
-    ----------
-    lists : sequence of Path
-        The lists that the compilers wrote.
-    own : iterable of str
-        Folders whose files are ours, besides PyGPU's headers.
-    known : iterable of str
-        The user's files, on whose contents the entry's name depends.
-    since : float
-        Time of the compilation, in seconds since the epoch.
-    others : iterable of str, optional
-        Paths of more files that were read.
+    The files are those in the compilers' `lists` and the `others`, except for PyGPU's headers,
+    files in the folders `own`, and the user's files `known`, on which the entry's name depends. The
+    compilation began `since` seconds after the epoch.
     """
     users = {os.path.realpath(path) for path in known}
     ours = tuple(os.path.realpath(folder) + os.sep for folder in (str(include_root()), *own))

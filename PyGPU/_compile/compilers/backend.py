@@ -117,16 +117,6 @@ class Backend(ABC):
     ) -> Entry:
         """Return the image of linked inputs, from the cache or from the linker.
 
-        Parameters
-        ----------
-        inputs : sequence of Input
-            Relocatable images and libraries.
-        arch : str
-            Architecture of the device.
-        options : mapping of int to int
-            Options of NVIDIA's linkers: jit_option -> value.
-        verbose : bool
-            Include the kernels' registers and memory in the log.
-        cached : callable
-            Looks the image up before it is linked.
+        The options are those of NVIDIA's linkers: jit_option -> value. A `verbose` log has the
+        kernels' registers and memory. `cached` looks the image up before it is linked.
         """

@@ -63,19 +63,9 @@ def device_architecture() -> str:
 
 
 def build(request: Request, backend: Backend | None = None) -> Entry:
-    """Return the image of a source text, from the cache or from the compiler.
+    """Return the image of a source text, from the cache or from the compiler of the target in use.
 
-    Parameters
-    ----------
-    request : Request
-        The source text and its options.
-    backend : Backend, optional
-        Back end to use. The default is that of the target in use.
-
-    Raises
-    ------
-    CompileError
-        If there is no compiler, or if the text does not compile. ``.stderr`` is the compiler's log.
+    Raise CompileError without a compiler, or if the text does not compile; ``.stderr`` is the log.
     """
     backend = backend or own
     options = _options.parse(request.options)

@@ -190,19 +190,8 @@ def _prelude(folder: Path | None, base: list[str]) -> list[str]:
 def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
     """Compile a source text to a shared library, or to an object if it is relocatable.
 
-    Parameters
-    ----------
-    job : Job
-        The source text, its options and the user's headers.
-    in_lockstep : bool
-        True if the lanes of a warp must execute each step together.
-    folder : Path or None
-        Folder for the precompiled header. If None, the header is not precompiled.
-
-    Returns
-    -------
-    Entry
-        The shared library, or the object for the linker.
+    `in_lockstep`: the lanes of a warp execute each step together. The header is precompiled in
+    `folder`, unless that is None.
     """
     request, options, found = job.request, job.options, job.found
     source, name, relocatable = request.source, request.name, request.relocatable
@@ -292,18 +281,7 @@ def compile(job: Job, in_lockstep: bool, folder: Path | None) -> Entry:
 
 
 def link(inputs: Sequence[tuple[str, bytes]]) -> Entry:
-    """Link relocatable objects and archives to a shared library.
-
-    Parameters
-    ----------
-    inputs : sequence of (str, bytes)
-        Name of each file in messages, and its contents.
-
-    Returns
-    -------
-    Entry
-        The image, and the linker's log.
-    """
+    """Link relocatable objects and archives, given by names for messages and contents."""
     with files.scratch() as scratch:
         table, image = Path(scratch, "table.cpp"), Path(scratch, "linked.so")
         in_lockstep = any(host_lockstep.CALLS in data for _, data in inputs)

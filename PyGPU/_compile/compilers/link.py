@@ -24,23 +24,11 @@ Handler = Callable[[bool, str, str], object]
 
 
 class Inputs:
-    """Images and libraries to link.
+    """Images and libraries to link; NotImplementedError if the back end links none.
 
-    Parameters
-    ----------
-    backend : Backend
-        Linker to use.
-    handler : callable(success, info, error), optional
-        Called once with the linker's messages.
-    options : iterable of (int, int), optional
-        Options of NVIDIA's linkers: (jit_option, value).
-    verbose : bool, optional
-        Include the kernels' registers and memory in the messages.
-
-    Raises
-    ------
-    NotImplementedError
-        If the back end links no images.
+    The handler is called once with the linker's messages: (success, info, error). The options are
+    those of NVIDIA's linkers, (jit_option, value). `verbose` messages have the kernels' registers
+    and memory.
     """
 
     def __init__(
@@ -85,20 +73,7 @@ class Inputs:
             self.images.append(library)
 
     def link(self, arch: str, cache_dir: CacheDir = None) -> Entry:
-        """Return the linked image, from the cache or from the linker.
-
-        Parameters
-        ----------
-        arch : str
-            Architecture of the device.
-        cache_dir : str or False, optional
-            Folder of the cache.
-
-        Raises
-        ------
-        CompileError
-            If linking fails; ``.stderr`` is the linker's log.
-        """
+        """Return the linked image, from the cache or the linker; CompileError if it fails."""
         if not self.images:
             raise errors.LogicError("link: nothing to link; call add_source() or add_data() first")
 

@@ -126,30 +126,10 @@ class Library:
         want: str,
         optional: Sequence[str] = (),
     ) -> Entry:
-        """Compile a text.
+        """Compile a text to an image of a kind: CUBIN, PTX, LTOIR or Code.
 
-        Parameters
-        ----------
-        source, name : str
-            The text, and its name in the log.
-        options : list of str
-            Options of the compiler.
-        expressions : sequence of str
-            C++ names, such as ``axpy<float>``, to look up in the image.
-        want : {"CUBIN", "PTX", "LTOIR", "Code"}
-            Kind of image.
-        optional : sequence of str, optional
-            Further C++ names; those that the compiler has no name for are left out.
-
-        Returns
-        -------
-        Entry
-            The image, the log and the names.
-
-        Raises
-        ------
-        CompileError
-            If the text does not compile; ``.stderr`` is the compiler's log.
+        The entry has the names in the image of the C++ names `expressions`, such as
+        ``axpy<float>``, and of those `optional` ones for which the compiler has a name.
         """
         folders = [option[2:] for option in options if option.startswith("-I")]
         empty = [

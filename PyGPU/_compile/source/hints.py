@@ -17,20 +17,9 @@ def hint(
     understands_ptx: bool,
     has_toolkit: bool,
 ) -> str:
-    """Return advice for a text that does not compile; often nothing.
+    """Return advice for a text that does not compile, by the compiler's log; often nothing.
 
-    Parameters
-    ----------
-    source, log : str
-        The text, and the compiler's messages.
-    has_c_names : bool
-        The text was wrapped in ``extern "C"``.
-    is_relocatable : bool
-        The image is an input of a linker.
-    understands_ptx : bool
-        The compiler understands inline PTX.
-    has_toolkit : bool
-        A vendor's toolkit may have the headers that the text includes.
+    `has_c_names`: the text was wrapped in ``extern "C"``.
     """
     name = re.fullmatch(_FILE, source.strip())
     if name and name[1] in ("ptx", "cubin"):

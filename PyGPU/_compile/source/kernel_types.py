@@ -165,27 +165,11 @@ def compiled(
     expressions: Sequence[str],
     compile: Callable[[Sequence[str], Sequence[str]], _C],
 ) -> tuple[_C, Table]:
-    """Compile a text together with the questions about its kernels.
+    """Compile a text together with the questions about its kernels; return both results.
 
-    Parameters
-    ----------
-    source : str
-        Kernel text.
-    macros : sequence of str
-        ``-DNAME=value``.
-    is_binary : bool
-        The image is binary code, which has the answers.
-    expressions : sequence of str
-        Name expressions that the image can do without.
-    compile : callable(names, expressions)
-        Compiles the text, the questions about kernels of these names, and the expressions.
-
-    Returns
-    -------
-    compiled
-        Result of `compile`.
-    dict
-        Parameters of each kernel.
+    Only binary images have the answers. The image can do without the name expressions
+    `expressions`. ``compile(names, expressions)`` compiles the text, the questions about kernels of
+    these names, and the expressions.
     """
     kernels = signature.kernels(source, macros)
     asked = doubtful(kernels) if is_binary else []

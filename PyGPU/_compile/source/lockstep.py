@@ -23,16 +23,8 @@ def is_needed(
 ) -> bool:
     """Report whether a text may declare volatile shared memory.
 
-    Parameters
-    ----------
-    source : str
-        Kernel text.
-    macros : iterable of str
-        ``-DNAME=value``, from the user's options.
-    files : mapping of str to bytes
-        Headers that the text may include: path -> contents.
-    is_linked : bool
-        The text is linked to other texts, any of which may declare the shared memory.
+    `macros` are ``-DNAME=value``, `files` the headers that the text may include. If `is_linked`,
+    any of the other texts may declare the shared memory.
     """
     source = "\n".join([source, *macros])
     if "volatile" not in source and not any(b"volatile" in one for one in files.values()):

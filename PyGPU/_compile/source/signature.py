@@ -313,19 +313,9 @@ def _marks(text: str, macros: Iterable[str]) -> re.Pattern[str]:
 
 
 def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
-    """Return the kernels that a source defines, in their order.
+    """Return the kernels that a source defines, in their order; macros are ``-DNAME=value``.
 
-    Parameters
-    ----------
-    source : str
-        CUDA C++ text.
-    macros : sequence of str
-        ``-DNAME=value``, from the options.
-
-    Returns
-    -------
-    list of Kernel
-        Kernels made by a macro with arguments are missing. Kernels under conditions are included.
+    Kernels made by a macro with arguments are missing. Kernels under conditions are included.
     """
     text = comments.blanked(source)
     around, types = scopes(text), _aliases(text, macros)
