@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <mutex>
 
@@ -26,8 +27,6 @@ __thread Fault* fault_of_thread = nullptr;
 __thread const char* kernel_of_thread = nullptr;
 
 namespace {
-
-std::unique_ptr<Fault>& last_report() { return of_thread<std::unique_ptr<Fault>>(); }
 
 constexpr int caught_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
@@ -219,17 +218,12 @@ void restore_signal_stack(const stack_t& before) {
   if (!(before.ss_flags & SS_DISABLE)) sigaltstack(&before, nullptr);
 }
 
-void set_last_report(const Fault* fault) {
-  if (fault) {
-    last_report() = std::make_unique<Fault>(*fault);
-  } else {
-    last_report().reset();
-  }
+void set_last_report(const char* text) {
+  char* const report = of_thread<Fault>().text;
+  *report = '\0';
+  std::strncat(report, text, sizeof Fault::text - 1);
 }
 
 }  // namespace PyGPU::host
 
-const char* cudaHostLastReport() {
-  const auto& report = PyGPU::host::last_report();
-  return report ? report->text : "";
-}
+const char* cudaHostLastReport() { return PyGPU::host::of_thread<PyGPU::host::Fault>().text; }

@@ -54,7 +54,7 @@ void suspend_kernel();
 bool is_stack_guard(const void* address);
 bool is_kernel_stack(const void* address);
 
-// Set the text that cudaHostLastReport returns: a launch's fault, or none if `fault` is null.
-void set_last_report(const Fault* fault);
+// Set the text that cudaHostLastReport returns: a launch's fault, or "".
+void set_last_report(const char* text);
 
 }  // namespace PyGPU::host

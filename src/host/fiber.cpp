@@ -256,35 +256,24 @@ class Block {
   Stacks stacks_;
 };
 
-__thread Block* block_of_thread = nullptr;
-struct FreeBlock {
-  void operator()(Block* block) const {
-    block_of_thread = nullptr;
-    delete block;
-  }
-};
-using OwnedBlock = std::unique_ptr<Block, FreeBlock>;
+Block& own_block() { return *object_of_thread<Block>; }
 
-void Block::enter() { block_of_thread->fiber_loop(); }
+void Block::enter() { own_block().fiber_loop(); }
 
 }  // namespace
 
 bool run_block(void (*threads)(void*), void* context) {
-  if (!block_of_thread) {
-    of_thread<OwnedBlock>().reset(new Block);
-    block_of_thread = of_thread<OwnedBlock>().get();
-  }
-  return block_of_thread->run(threads, context);
+  return of_thread<Block>().run(threads, context);
 }
 
-void free_stacks() { of_thread<OwnedBlock>().reset(); }
+void free_stacks() { delete std::exchange(object_of_thread<Block>, nullptr); }
 
-bool has_kernel() { return block_of_thread && block_of_thread->has_kernel(); }
-void suspend_kernel() { block_of_thread->suspend(); }
-bool in_kernel() { return block_of_thread && block_of_thread->runs(); }
-bool is_stack_guard(const void* address) { return block_of_thread->is_guard(address); }
-bool is_kernel_stack(const void* address) { return block_of_thread->is_stack(address); }
-void abandon_kernel() { block_of_thread->abandon(); }
+bool has_kernel() { return object_of_thread<Block> && own_block().has_kernel(); }
+void suspend_kernel() { own_block().suspend(); }
+bool in_kernel() { return object_of_thread<Block> && own_block().runs(); }
+bool is_stack_guard(const void* address) { return own_block().is_guard(address); }
+bool is_kernel_stack(const void* address) { return own_block().is_stack(address); }
+void abandon_kernel() { own_block().abandon(); }
 
 }  // namespace PyGPU::host
 
@@ -293,7 +282,7 @@ void PyGPU_host_wait(PyGPU::host::Wait* wait) {
     PyGPU_host_fail(
         "a thread waits for other threads, but the kernel was compiled as one whose threads never "
         "wait");
-  if (PyGPU::host::in_kernel()) PyGPU::host::block_of_thread->wait(*wait);
+  if (PyGPU::host::in_kernel()) PyGPU::host::own_block().wait(*wait);
 }
 
 void PyGPU_host_barrier(int line) {
@@ -303,18 +292,18 @@ void PyGPU_host_barrier(int line) {
 }
 
 void PyGPU_host_yield() {
-  if (PyGPU::host::in_kernel()) PyGPU::host::block_of_thread->yield();
+  if (PyGPU::host::in_kernel()) PyGPU::host::own_block().yield();
 }
 
 void PyGPU_host_meet(const void* address, const void* position, const void* frame) {
   // Ignore local variables: no other lane accesses them.
   if (!PyGPU::host::in_kernel() || PyGPU::host::is_kernel_stack(address)) return;
-  PyGPU::host::block_of_thread->wait_for_warp(address, {position, frame});
+  PyGPU::host::own_block().wait_for_warp(address, {position, frame});
 }
 
 void PyGPU_host_begin_block() {
   if (!PyGPU::host::in_kernel()) return;
-  PyGPU::host::block_of_thread->enter_basic_block(
+  PyGPU::host::own_block().enter_basic_block(
       {__builtin_return_address(0), *static_cast<void**>(__builtin_frame_address(0))});
 }
 

@@ -36,9 +36,9 @@ struct Grid {
   Running& running;
   std::atomic<std::uint64_t> next{0};
   std::atomic<bool> launcher_is_done{false};  // the launcher has run its last block
-  std::mutex lock;                            // guards the fault and the children
-  Fault fault;
-  std::vector<Child> children;
+  std::mutex lock{};                          // guards the fault and the children
+  Fault fault{};
+  std::vector<Child> children{};
 
   std::uint64_t count() const { return std::uint64_t(grid.x) * grid.y * grid.z; }
 
@@ -247,18 +247,8 @@ void run_children(Grid& parent) try {
             parent.fault_of_kernel(error, "a copy or fill that the kernel enqueued is invalid"));
       continue;
     }
-    Grid grid{child.grid,
-              child.block,
-              child.shared_bytes,
-              child.threads,
-              child.context.data(),
-              child.kernel,
-              parent.running,
-              {},
-              {},
-              {},
-              {},
-              {}};
+    Grid grid{child.grid,           child.block,  child.shared_bytes, child.threads,
+              child.context.data(), child.kernel, parent.running};
     parent.running.threads = child.threads;
     Workers::get().run(grid);
     if (grid.fault.code) parent.fault = grid.fault;
@@ -273,14 +263,13 @@ cudaError_t begin_launch(dim3 grid, dim3 block, std::size_t shared_bytes) {
   // A kernel cannot call this runtime's launch: the nested launch would overwrite this thread's
   // state.
   if (has_kernel()) return cudaErrorNotSupported;
-  set_last_report(nullptr);
+  set_last_report("");
   return check(grid, block, shared_bytes);
 }
 
 cudaError_t run_grid(dim3 grid, dim3 block, std::size_t shared_bytes, void (*threads)(void*),
                      void* context, const char* kernel) {
-  Grid work{grid, block, shared_bytes, threads, context, kernel, begin_running(threads),
-            {},   {},    {},           {},      {}};
+  Grid work{grid, block, shared_bytes, threads, context, kernel, begin_running(threads)};
   hold_handlers();
   {
     const std::unique_ptr<void, ReleaseHandlers> held(&work);
@@ -295,7 +284,7 @@ cudaError_t run_grid(dim3 grid, dim3 block, std::size_t shared_bytes, void (*thr
     funlockfile(stdout);
   }
   if (!work.fault.code) return cudaSuccess;
-  set_last_report(&work.fault);
+  set_last_report(work.fault.text);
   free_stacks();
   // Without memory for its threads the kernel did not start, which a GPU reports at the launch.
   return work.fault.code == cudaErrorMemoryAllocation ? work.fault.code
@@ -314,7 +303,7 @@ cudaError_t launch_owned(dim3 grid, dim3 block, std::size_t shared_bytes, cudaSt
                          const char* kernel) {
   if (const cudaError_t error = begin_launch(grid, block, shared_bytes)) return error;
   return enqueue(stream, [=] {
-    set_last_report(nullptr);
+    set_last_report("");
     return run_grid(grid, block, shared_bytes, threads, context.get(), kernel);
   });
 }

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <mutex>
 #include <utility>
 
@@ -245,11 +244,8 @@ void around_wait(void (*wait)(void*), void* data) {
 }
 
 cudaError_t report_interrupted_wait() {
-  Fault fault{cudaErrorLaunchFailure, ""};
-  std::snprintf(fault.text, sizeof fault.text,
-                "interrupted while waiting for work that another thread issued");
-  set_last_report(&fault);
-  return fault.code;
+  set_last_report("interrupted while waiting for work that another thread issued");
+  return cudaErrorLaunchFailure;
 }
 
 }  // namespace PyGPU::host
