@@ -78,54 +78,35 @@ else:
         return sorted({*globals(), *later})
 
 
-def _hooks_of_types() -> dict[str, _typing.Any]:
-    from PyGPU._kernels import promotion, types
+def _hook(name: str) -> _typing.Any:
+    """Return a function that C++ calls. Its module is imported at the first call."""
+    if name in ("types", "require_c_type"):
+        from PyGPU._kernels import promotion, types
 
-    return {"types": promotion.promoted, "require_c_type": types.dtype_to_ctype}
+        return promotion.promoted if name == "types" else types.dtype_to_ctype
+    if name in ("check_exponents", "get_item", "set_item"):
+        from PyGPU._arrays import index_copies, indexing
 
+        return getattr(index_copies if name == "check_exponents" else indexing, name)
+    if name == "references_of":
+        from PyGPU._driver import module_references
 
-def _hooks_of_kernels() -> dict[str, _typing.Any]:
+        return module_references.References
     from PyGPU._kernels import reduction_specializations, specializations
 
-    return {
-        "elementwise_module": specializations.elementwise_module,
-        "gather_module": specializations.gather_module,
-        "check_module": specializations.check_module,
-        "mask_module": specializations.mask_module,
-        "compaction_module": specializations.compaction_module,
-        "join_module": specializations.join_module,
-        "reduction_module": reduction_specializations.reduction_module,
-    }
-
-
-def _hooks_of_references() -> dict[str, _typing.Any]:
-    from PyGPU._driver import module_references
-
-    return {"references_of": module_references.References}
-
-
-def _hooks_of_items() -> dict[str, _typing.Any]:
-    from PyGPU._arrays import index_copies, indexing
-
-    return {
-        "check_exponents": index_copies.check_exponents,
-        "get_item": indexing.get_item,
-        "set_item": indexing.set_item,
-    }
+    return getattr(reduction_specializations if "reduction" in name else specializations, name)
 
 
 if _targets.has_arrays:
     import PyGPU._arrays as _arrays
 
     _arrays.defer_members()
-    _hooks.defer(_hooks_of_types, "types", "require_c_type")
     _hooks.defer(
-        _hooks_of_kernels,
+        _hook,
+        *("types", "require_c_type", "check_exponents", "get_item", "set_item", "references_of"),
         *("elementwise_module", "gather_module", "check_module", "mask_module"),
         *("compaction_module", "join_module", "reduction_module"),
     )
-    _hooks.defer(_hooks_of_references, "references_of")
-    _hooks.defer(_hooks_of_items, "check_exponents", "get_item", "set_item")
 
 if _targets.fallback:
     _warn(_targets.fallback, HostFallbackWarning)

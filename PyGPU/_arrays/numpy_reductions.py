@@ -70,12 +70,6 @@ def _replace_excluded(name: str, a: core.GPUArray, where: Any, identity: Any) ->
     return selected
 
 
-def _full_result(a: core.GPUArray, axis: Axis, keepdims: bool, value: Any) -> core.GPUArray:
-    """Return an array of the reduction's shape with `value` in each element."""
-    reduced = reductions.sum(a, axis=axis, keepdims=keepdims)
-    return ranges.full(reduced.shape, value, a.dtype)
-
-
 @on_device_of_first
 def _reduced(
     a: core.GPUArray,
@@ -90,20 +84,19 @@ def _reduced(
     name = _name_in_core(reduction, require_array("a", a).dtype)
     if initial is None and where is True:
         return core._reduce(name, a, axis, dtype, out, keepdims, None, None)
-    identity = reduction.identity
+    identity = initial if reduction.identity is None else reduction.identity
     if identity is None:
-        if initial is None:
-            raise ValueError(
-                f"{reduction.name}: where= requires initial=, the result if no element is selected"
-            )
-        identity = initial
+        raise ValueError(
+            f"{reduction.name}: where= requires initial=, the result if no element is selected"
+        )
     if reduction.core in ("any", "all") and where is not True:
         a = apply("not_equal", a, 0)
     a = _replace_excluded(reduction.name, a, where, identity)
     if initial is None:
         return core._reduce(name, a, axis, dtype, out, keepdims, None, None)
     if reduction.identity is None and a.size == 0:
-        result = _full_result(a, axis, keepdims, initial)
+        shape = core._reduce("sum", a, axis, None, None, keepdims, None, None).shape
+        result = ranges.full(shape, initial, a.dtype)
     else:
         result = core._reduce(name, a, axis, dtype, None, keepdims, None, None)
     functions.kind_of(initial)  # raises TypeError for a unit or a mask
@@ -164,10 +157,10 @@ def _total(reduction: _Reduction) -> Callable[..., core.GPUArray]:
     return total
 
 
-def _extreme(reduction: _Reduction) -> Callable[..., core.GPUArray]:
+def _without_dtype(reduction: _Reduction) -> Callable[..., core.GPUArray]:
     """Return a function with the signature of numpy.max that computes `reduction`."""
 
-    def extreme(
+    def reduced(
         a: core.GPUArray,
         axis: Axis = None,
         out: core.GPUArray | None = None,
@@ -177,24 +170,7 @@ def _extreme(reduction: _Reduction) -> Callable[..., core.GPUArray]:
     ) -> core.GPUArray:
         return _reduced(a, reduction, axis, None, out, keepdims, initial, where)
 
-    return extreme
-
-
-def _test(reduction: _Reduction) -> Callable[..., core.GPUArray]:
-    """Return a function with the signature of numpy.any that computes `reduction`."""
-
-    def test(
-        a: core.GPUArray,
-        axis: Axis = None,
-        out: core.GPUArray | None = None,
-        keepdims: bool = False,
-        *,
-        initial: Any = None,
-        where: Any = True,
-    ) -> core.GPUArray:
-        return _reduced(a, reduction, axis, None, out, keepdims, initial, where)
-
-    return test
+    return reduced
 
 
 def _exclude_nan(a: core.GPUArray, where: Any) -> Any:
@@ -352,9 +328,9 @@ def _nanarg(name: str) -> Callable[..., core.GPUArray]:
 _TABLE: dict[Callable[..., Any], Callable[..., core.GPUArray]] = {
     **{np.sum: _total(_SUM), np.prod: _total(_PROD)},
     **{np.nansum: _total(_NANSUM), np.nanprod: _total(_NANPROD)},
-    **{np.max: _extreme(_MAX), np.min: _extreme(_MIN)},
-    **{np.nanmax: _extreme(_NANMAX), np.nanmin: _extreme(_NANMIN)},
-    **{np.any: _test(_ANY), np.all: _test(_ALL)},
+    **{np.max: _without_dtype(_MAX), np.min: _without_dtype(_MIN)},
+    **{np.nanmax: _without_dtype(_NANMAX), np.nanmin: _without_dtype(_NANMIN)},
+    **{np.any: _without_dtype(_ANY), np.all: _without_dtype(_ALL)},
 }
 #: Map each ufunc to the implementation of its method ``reduce``.
 UFUNC_REDUCTIONS: dict[np.ufunc, Callable[..., core.GPUArray]] = {

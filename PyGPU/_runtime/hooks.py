@@ -30,7 +30,7 @@ get_item, set_item  ``a[key]`` and ``a[key] = value`` with masks or index arrays
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -49,21 +49,16 @@ def register(**hooks: Any) -> None:
 register(release_held=lambda device: any(release(device) for release in reclaimers))
 
 
-def defer(load: Callable[[], Mapping[str, Any]], *names: str) -> None:
-    """Set hooks to functions that are imported when C++ first calls one of them.
+def defer(load: Callable[[str], Any], *names: str) -> None:
+    """Set hooks to functions that `load` imports by these names when C++ first calls them.
 
-    Parameters
-    ----------
-    load : callable
-        Imports the functions and returns them by the names of the hooks. For a module of a package
-        use ``from package import module``, which waits for another thread's import of the package.
-    *names : str
-        Names of the hooks.
+    For a module of a package, ``from package import module`` waits for another thread's import of
+    the package.
     """
 
     def first_call(name: str, *args: Any) -> Any:
-        hooks = load()
-        register(**hooks)
-        return hooks[name](*args)
+        hook = load(name)
+        register(**{name: hook})
+        return hook(*args)
 
     register(**{name: partial(first_call, name) for name in names})

@@ -20,11 +20,9 @@ bool has_words(const GPUArray& a, const GPUArray& mask) {
   const Layout& layout = a.layout();
   const std::size_t itemsize = layout.itemsize();
   const bool is_word = itemsize && itemsize <= 16 && (itemsize & (itemsize - 1)) == 0;
-  if (!is_word || layout.shape() != mask.layout().shape() || layout.size() == 0 ||
-      !layout.c_contiguous() || !mask.layout().c_contiguous() ||
-      !is_aligned(Layout(), a.core.address(), itemsize))
-    return false;
-  return true;
+  return is_word && layout.shape() == mask.layout().shape() && layout.size() != 0 &&
+         layout.c_contiguous() && mask.layout().c_contiguous() &&
+         is_aligned(Layout(), a.core.address(), itemsize);
 }
 
 bool is_for_block(const GPUArray& a, const GPUArray& mask) {
