@@ -12,8 +12,11 @@ both, because the system releases the locks of a process that ends:
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import fcntl
+import functools
+import itertools
 import os
 import weakref
 from pathlib import Path
@@ -61,42 +64,26 @@ def shareable(nbytes: int) -> DeviceAllocation:
     return memory.mem_alloc(-(-nbytes // _BLOCK) * _BLOCK)
 
 
-class _Folder:
-    """The folder of this process's shared arrays, and a lock held while the process runs."""
+@functools.lru_cache(1)
+def _folder_of(process: int) -> Path:
+    """Make the folder of a process's shared arrays, and lock it while the process runs."""
+    import tempfile
 
-    def __init__(self) -> None:
-        import tempfile
-
-        self.path = Path(tempfile.mkdtemp(prefix="PyGPU-share-"))
-        self.process = os.getpid()
-        self._count = 0
-        lock = os.open(self.path / "owner", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        fcntl.lockf(lock, fcntl.LOCK_EX)
-        weakref.finalize(self, _remove, str(self.path), self.process, lock)
-
-    def new_file(self) -> Path:
-        self._count += 1
-        path = self.path / str(self._count)
-        path.touch()
-        return path
+    folder = Path(tempfile.mkdtemp(prefix="PyGPU-share-"))
+    lock = os.open(folder / "owner", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.lockf(lock, fcntl.LOCK_EX)
+    atexit.register(_remove, folder, process)
+    return folder
 
 
-def _remove(path: str, process: int, lock: int) -> None:
-    os.close(lock)
+def _remove(folder: Path, process: int) -> None:
     if os.getpid() == process:
         import shutil
 
-        shutil.rmtree(path, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-_folder: _Folder | None = None
-
-
-def _own_folder() -> _Folder:
-    global _folder
-    if _folder is None or _folder.process != os.getpid():
-        _folder = _Folder()
-    return _folder
+_numbers = itertools.count(1)
 
 
 def _is_locked(path: Path, kind: int) -> bool:
@@ -134,7 +121,8 @@ class _Owned:
         flags = enums.event_flags
         self.array, self.process = array, os.getpid()
         self.event = Event(flags.INTERPROCESS | flags.DISABLE_TIMING).record(stream)
-        self.path = _own_folder().new_file()
+        self.path = _folder_of(self.process) / str(next(_numbers))
+        self.path.touch()
         self.sent = 0  # number of pickles
         self.handle = _Handle(
             self.process,

@@ -6,6 +6,7 @@ systems put the command before their compiler; its exit status is the compiler's
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
@@ -92,15 +93,13 @@ def _expanded(words: Iterable[str]) -> Iterator[str]:
 
 def _folder(outputs: Sequence[str]) -> Path:
     """Make a folder for copies: beside the output, so ccache finds the same command again."""
-    beside = Path(os.path.abspath(f"{outputs[-1]}.PyGPU")) if outputs else None
-    if beside is None or outputs[-1] == os.devnull:
-        return Path(tempfile.mkdtemp(prefix="PyGPU-"))
-    shutil.rmtree(beside, ignore_errors=True)  # of an interrupted command
-    try:
-        beside.mkdir()
-    except OSError:  # the compiler will say that it cannot write there
-        return _folder([])
-    return beside
+    if outputs and outputs[-1] != os.devnull:
+        beside = Path(os.path.abspath(f"{outputs[-1]}.PyGPU"))
+        shutil.rmtree(beside, ignore_errors=True)  # of an interrupted command
+        with contextlib.suppress(OSError):  # the compiler will say that it cannot write there
+            beside.mkdir()
+            return beside
+    return Path(tempfile.mkdtemp(prefix="PyGPU-"))
 
 
 def _rewritten(compiler: str, words: list[str], parsed: _Words, copies: Path) -> list[str]:
