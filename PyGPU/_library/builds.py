@@ -98,7 +98,8 @@ class _Build:
         folders = [*parsed.include_dirs, *includes.variable_folders(HEADER_VARIABLES)]
         folders = [*request.include_dirs, *map(os.path.abspath, folders)]
         self.search = folders, parsed.pre_includes, parsed.macros
-        self.linked = toolchain.linked(request.options, request.libraries)
+        given = toolchain.linked(request.options, request.libraries)
+        self.linked = [*given, *toolchain.libraries()]
         self.words = [
             *toolchain.compiling("", request.architectures, request.options),
             *toolchain.linking(request.architectures),
@@ -107,7 +108,7 @@ class _Build:
         names = re.findall(rf"(?m)^(?:{_READ})$", "\n".join(os.environ))
         self.variables = {name: os.environ[name] for name in names}
         values = [one for value in self.variables.values() for one in (value, *value.split())]
-        options = [*request.options, *self.linked, *values]
+        options = [*request.options, *given, *values]
         self.named, named_folders = _named(options, toolchain.compiler())
         # All named folders, because some may have headers (-iquote, C_INCLUDE_PATH).
         self.found = includes.scan(

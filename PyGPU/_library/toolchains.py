@@ -41,10 +41,14 @@ class Toolchain(ABC):
     def linking(self, architectures: Sequence[str]) -> list[str]:
         """Return the options that link objects to a shared library."""
 
-    def linked(self, options: Sequence[str] = (), libraries: Sequence[str] = ()) -> list[str]:
-        """Return what follows the objects: the user's options and libraries, and our own."""
+    def linked(self, options: Sequence[str], libraries: Sequence[str]) -> list[str]:
+        """Return what follows the objects: the user's options and libraries."""
         names = (one if one.startswith("-") or "/" in one else f"-l{one}" for one in libraries)
         return [*options, *names]
+
+    def libraries(self) -> list[str]:
+        """Return the options that follow the user's."""
+        return []
 
     def includes(self) -> list[str]:
         """Return the options that name PyGPU's folders of headers."""
@@ -236,13 +240,14 @@ class HostCxx(Toolchain):
     def linking(self, architectures: Sequence[str]) -> list[str]:
         return ["-shared", "-fPIC", "-Wl,-z,defs"]
 
-    def linked(self, options: Sequence[str] = (), libraries: Sequence[str] = ()) -> list[str]:
+    def linked(self, options: Sequence[str], libraries: Sequence[str]) -> list[str]:
         ours, _, given = _split(options)
         words = [*_options.parse(ours).without_nvidias(), *given, *super().linked((), libraries)]
-        words = [word for word in words if not re.fullmatch(_OF_MACHINE, word)]
+        return [word for word in words if not re.fullmatch(_OF_MACHINE, word)]
+
+    def libraries(self) -> list[str]:
         # Not by -Wl, which would split a path with a comma.
-        words += ["-Xlinker", "-rpath", "-Xlinker", str(PACKAGE)]
-        return [*words, *host_compiler.linking()]
+        return ["-Xlinker", "-rpath", "-Xlinker", str(PACKAGE), *host_compiler.linking()]
 
 
 #: The compilers by their targets' names.
@@ -266,6 +271,6 @@ def flags(
     by_name = {
         "includes": includes,
         "cflags": [*includes, *toolchain.compiling(DEVICE_ENDINGS[0], found)],
-        "ldflags": [*toolchain.linking(found), *toolchain.linked()],
+        "ldflags": [*toolchain.linking(found), *toolchain.libraries()],
     }
     return [word for name in names for word in by_name[name]]

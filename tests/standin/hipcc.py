@@ -60,7 +60,7 @@ def main(words):
     if "-c" in options:
         return cxx_command.main(command)
     with tempfile.TemporaryDirectory() as folder:
-        return cxx_command.main([*command, _bundle(words, folder), *toolchain.linked()])
+        return cxx_command.main([*command, _bundle(words, folder), *toolchain.libraries()])
 
 
 if __name__ == "__main__":
