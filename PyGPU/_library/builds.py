@@ -22,11 +22,9 @@ from PyGPU._compile.compilers import options as _options
 from PyGPU._compile.source import includes, toolkit_headers
 from PyGPU._library import host_sources
 from PyGPU._library.toolchains import HEADER_VARIABLES, Toolchain
-from PyGPU._runtime import CompileError, CompilerMissing, announcements, digests
+from PyGPU._runtime import CompileError, CompilerMissing, announcements, digests, programs
 
 if TYPE_CHECKING:
-    import subprocess
-
     from PyGPU._types import CacheDir
 
 # Environment variables that the compilers and the linkers read, by their manuals and nvcc.profile.
@@ -189,25 +187,13 @@ class _Build:
             known = [*self.found.files, *self.sources, *self.named]
             return log.strip(), dependencies.system_files(lists, [scratch], known, since, linked)
 
-    def _run(
-        self, words: list[str], name: str, texts: Iterable[bytes]
-    ) -> subprocess.CompletedProcess[str]:
+    def _run(self, words: list[str], name: str, texts: Iterable[bytes]) -> programs.Finished:
         """Run a compiler. If it fails, raise CompileError with advice about its texts."""
-        import subprocess  # a late import: slow, and not needed for cached libraries
-
         toolchain = self.request.toolchain
-        try:
-            done = subprocess.run(
-                words,
-                capture_output=True,
-                encoding="utf-8",
-                errors="replace",
-                env=toolchain.environment(),
-                stdin=subprocess.DEVNULL,
-            )
-        except OSError as error:
-            raise CompilerMissing(f"{words[0]} does not run: {error}", words) from None
-        if done.returncode:
+        done = programs.run(words, env=toolchain.environment())
+        if done.status in programs.CANNOT_RUN:
+            raise CompilerMissing(f"{words[0]} does not run: {done.stderr}", words)
+        if done.status:
             ours = [] if toolchain.has_toolkit else texts
             advice = toolkit_headers.hint(one.decode("utf-8", "replace") for one in ours)
             message = f"build of {name} failed" + (f": {advice}" if advice else "")

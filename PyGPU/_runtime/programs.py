@@ -133,7 +133,9 @@ def _memory() -> BinaryIO:
     return os.fdopen(os.memfd_create("PyGPU-texts"), "w+b")
 
 
-def run(command: Sequence[str], timeout: float | None = None) -> Finished:
+def run(
+    command: Sequence[str], timeout: float | None = None, env: Mapping[str, str] | None = None
+) -> Finished:
     """Run a program to its end; kill it if an exception, such as Ctrl-C, ends the wait.
 
     A program that cannot be run has a status in `CANNOT_RUN`, and the shell's message is in
@@ -142,7 +144,7 @@ def run(command: Sequence[str], timeout: float | None = None) -> Finished:
     """
     # In memory: a program that writes no files needs no folder for temporary files.
     with _memory() as stdout, _memory() as stderr:
-        program = Program(command, stdout.fileno(), stderr.fileno())
+        program = Program(command, stdout.fileno(), stderr.fileno(), env)
         try:
             status = program.wait(timeout)
         except BaseException:
