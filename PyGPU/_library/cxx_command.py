@@ -44,9 +44,7 @@ class _Words(NamedTuple):
     """The words of a compiler's command line by their meanings."""
 
     sources: dict[int, str]  # absolute paths by their positions
-    folders: list[str]  # of headers
-    macros: list[str]
-    pre_includes: list[str]
+    search: tuple[list[str], list[str], list[str]]  # folders, headers before all sources, macros
     texts: list[str]  # files with names of headers that the compiler may write
     outputs: list[str]
 
@@ -79,7 +77,8 @@ def _parsed(words: Sequence[str]) -> _Words:
         texts += [f"{os.path.splitext(one)[0]}.d" for one in (*outputs, *stems)]
     if {"-E", "-M", "-MM"} & {*words}:
         texts += outputs
-    return _Words(sources, users, macros, given["-include"] + given["-imacros"], texts, outputs)
+    search = users, given["-include"] + given["-imacros"], macros
+    return _Words(sources, search, texts, outputs)
 
 
 def _expanded(words: Iterable[str]) -> Iterator[str]:
@@ -105,8 +104,7 @@ def _folder(outputs: Sequence[str]) -> Path:
 def _rewritten(compiler: str, words: list[str], parsed: _Words, copies: Path) -> list[str]:
     """Copy the sources, rewritten; return the words that compile the copies, if there are any."""
     sources = {path: Path(path).read_bytes() for path in parsed.sources.values()}
-    search = parsed.folders, parsed.pre_includes, parsed.macros
-    made = host_sources.copied(sources, search, words, copies)
+    made = host_sources.copied(sources, parsed.search, words, copies)
     if made is None:
         return words
     # A launcher such as ccache may stand before the compiler.

@@ -115,7 +115,7 @@ def run(command: list[str], name: str) -> programs.Finished:
         return run([command[0], _NO_SCHEDULING, *command[1:]], name)
     if done.status in programs.CANNOT_RUN:
         raise CompileError(f"{command[0]} does not run", command, stderr=done.stderr)
-    done = done._replace(stderr=library_names.original(done.stderr))
+    done = done._replace(stderr=done.stderr.replace(library_names.PREFIX, ""))
     if done.status:
         why = ""
         if done.status < 0:

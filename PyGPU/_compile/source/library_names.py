@@ -109,8 +109,3 @@ def renaming(names: Iterable[str]) -> str:
 def without_renaming(names: Iterable[str]) -> str:
     """Return the directives that end the renaming."""
     return "".join(f"#undef {name}\n" for name in names)
-
-
-def original(log: str) -> str:
-    """Return the messages of a compiler with the program's names."""
-    return log.replace(PREFIX, "")
