@@ -8,6 +8,7 @@ Without a command, it shows the targets that are built, the one in use, and why 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import shlex
@@ -115,25 +116,24 @@ def build(arguments: list[str]) -> int:
     return int(build_command.main(arguments, PyGPU.build))
 
 
-def doctor(arguments: list[str]) -> int:
-    """Find what is wrong on this machine."""
-    from PyGPU._doctor import command
+def _tool(name: str) -> Callable[[list[str]], int]:
+    """Return the function of a command whose part, `tools`, an installation may lack."""
 
-    return command.main(arguments)
+    def main(arguments: list[str]) -> int:
+        try:
+            module = importlib.import_module(f"PyGPU._tools.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != "PyGPU._tools":
+                raise
+            print(
+                f"{commands.program()} {name}: this PyGPU was installed without the part `tools`; "
+                "install it again with `PYGPU_PARTS=all pip install .`",
+                file=sys.stderr,
+            )
+            return 2
+        return int(module.main(arguments))
 
-
-def bench(arguments: list[str]) -> int:
-    """Measure this machine."""
-    from PyGPU._bench import command
-
-    return command.main(arguments)
-
-
-def report(arguments: list[str]) -> int:
-    """Write a report of this machine."""
-    from PyGPU._report import command
-
-    return command.main(arguments)
+    return main
 
 
 def cxx(arguments: list[str]) -> int:
@@ -156,7 +156,7 @@ COMMANDS = {
     "doctor": Command(
         "find what is wrong on this machine, with remedies",
         "--json",
-        doctor,
+        _tool("doctor"),
     ),
     "run": Command(
         "run a PyCUDA program unchanged; run -m module runs a module",
@@ -164,11 +164,11 @@ COMMANDS = {
         run,
     ),
     "debug": Command("run it with kernels for a debugger", "script.py arguments...", debug),
-    "bench": Command("measure this machine, beside CuPy and torch", "--peers", bench),
+    "bench": Command("measure this machine, beside CuPy and torch", "--peers", _tool("bench")),
     "report": Command(
         "try every part, and write a report to send",
         "-o report.txt",
-        report,
+        _tool("report"),
     ),
     "cache": Command("show or clear the cache of compiled kernels", "--clear", cache_command.main),
     "compile": Command(

@@ -38,17 +38,18 @@ def chosen(found, options):
 def call_rows(names):
     """In a process under ncu: each row once, after a first call that is not counted."""
     from PyGPU import driver
-    from PyGPU._bench import libraries, operands, programs, table
+    from PyGPU._tools import bench_libraries as libraries
+    from PyGPU._tools import bench_suite, bench_table
     from PyGPU.compiler import SourceModule
 
     mark = SourceModule(f"__global__ void {MARK}() {{}}").get_function(MARK)
     ours, kept = libraries.ours(), None
-    for row in table.rows(names["n"], names["small"]):
+    for row in bench_table.rows(names["n"], names["small"]):
         if row.kind != "big" or [row.name, row.dtype] not in names["rows"]:
             continue
         if kept is None or kept.dtype != row.dtype:
-            kept = operands.Operands(row.n, row.dtype)
-        call = programs.program(row.work.of("PyGPU"), ours, kept).call
+            kept = libraries.Operands(row.n, row.dtype)
+        call, _ = bench_suite.program(row.work.of("PyGPU"), ours, kept)
         call()
         driver.start_profiler()
         mark(block=(32, 1, 1))

@@ -18,7 +18,7 @@ from pathlib import Path
 import PyGPU
 
 # Load this checkout's measuring.py even if compare.py measures an older package.
-_measuring = runpy.run_path(str(Path(__file__).parents[1] / "PyGPU" / "_bench" / "measuring.py"))
+_measuring = runpy.run_path(str(Path(__file__).parents[1] / "PyGPU" / "_tools" / "measuring.py"))
 median_seconds = _measuring["median_seconds"]
 
 

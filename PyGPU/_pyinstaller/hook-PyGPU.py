@@ -7,10 +7,8 @@ from PyGPU._runtime import PACKAGE, include_root
 # Commands of `python -m PyGPU`, which a frozen program does not have.
 _COMMANDS = (
     "PyGPU.__main__",
-    "PyGPU._bench",
-    "PyGPU._doctor",
     "PyGPU._pyinstaller",
-    "PyGPU._report",
+    "PyGPU._tools",
 )
 # Modules that need another package. Programs that use them import them by name, which suffices.
 _OPTIONAL = ("PyGPU.dask",)

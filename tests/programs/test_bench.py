@@ -11,9 +11,13 @@ import numpy as np
 import pytest
 
 import PyGPU
-from PyGPU._bench import command, comparison, libraries, measuring, operands, report, suite, table
-from PyGPU._bench.programs import Wrong, check
-from PyGPU._bench.table import Work
+from PyGPU._tools import bench as command
+from PyGPU._tools import bench_libraries as libraries
+from PyGPU._tools import bench_results, measuring
+from PyGPU._tools import bench_suite as suite
+from PyGPU._tools import bench_table as table
+from PyGPU._tools.bench_suite import Wrong, check
+from PyGPU._tools.bench_table import Work
 
 #: The least that can be measured: one call of each row, small arrays.
 LEAST = suite.Settings(12, samples=2, sample=0.0, budget=60.0)
@@ -83,7 +87,7 @@ def test_there_are_as_many_rows_as_promised(found):
     assert kinds.count("big") >= 122 and kinds.count("small") >= 70
     dtypes = {row["dtype"] for row in found["rows"] if row["name"] == "a + b"}
     assert dtypes == {"float32", "float64", "float16", "int32", "int64", "int8", "complex64"}
-    labels = [comparison.label(row) + str(row["n"]) for row in found["rows"]]
+    labels = [bench_results.label(row) + str(row["n"]) for row in found["rows"]]
     assert len(set(labels)) == len(labels)
 
 
@@ -99,7 +103,7 @@ def test_what_is_found_can_be_kept_as_json(found):
 
 @pytest.mark.campaign
 def test_the_table_shows_every_row(found):
-    lines = report.text(found).splitlines()
+    lines = bench_results.text(found).splitlines()
     for row in found["rows"]:
         assert any(line.split() and row["name"] in line and row["dtype"] in line for line in lines)
     assert any(line.startswith("raw limits: copy") for line in lines)
@@ -108,7 +112,7 @@ def test_the_table_shows_every_row(found):
 @pytest.mark.campaign
 def test_the_picture_has_the_rows(found, tmp_path):
     needs.module("matplotlib")
-    from PyGPU._bench import plot
+    from PyGPU._tools import bench_plot as plot
 
     plot.require(tmp_path / "rows.png")
     plot.draw(found, tmp_path / "rows.png")
@@ -195,20 +199,20 @@ def test_a_peer_that_lacks_something_is_told(monkeypatch, capsys):
 def test_figures_have_known_answers():
     row = table.Row("some", "a + b", Work("a + b", 3), "float32", "big", 1 << 20)
     seconds = {"PyGPU": {"median": 1e-3}, "CuPy": {"median": 2e-3}, "torch": {"median": 4e-3}}
-    found = comparison.compared(row, seconds, 0.5e-3)
+    found = bench_results.compared(row, seconds, 0.5e-3)
     nbytes = 3 * 4 << 20
     assert found["speed"] == {
         name: pytest.approx(nbytes / one["median"] / 1e9) for name, one in seconds.items()
     }
     assert (found["of limit"], found["peer"], found["of peer"]) == (0.5, "CuPy", 2.0)
-    small = comparison.compared(row._replace(kind="small"), seconds, 0.5e-3)
+    small = bench_results.compared(row._replace(kind="small"), seconds, 0.5e-3)
     assert small["speed"]["torch"] == pytest.approx(4000) and small["limit"] == pytest.approx(500)
 
 
 def test_means_are_geometric_and_slow_rows_are_listed():
     row = {"kind": "big", "dtype": "int8", "own": True, "errors": {}, "of limit": None}
     rows = [{**row, "name": name, "of peer": one} for name, one in zip("abcd", (4, 1, 0.96, 0.98))]
-    found = comparison.summarized([*rows, {**row, "name": "e", "of peer": None}])
+    found = bench_results.summarized([*rows, {**row, "name": "e", "of peer": None}])
     mean = (4 * 0.96 * 0.98) ** 0.25
     assert found["means"] == {"big": {"rows": 5, "of limit": None, "of peer": pytest.approx(mean)}}
     assert found["behind"] == {"big: c, int8": 0.96}
@@ -233,7 +237,7 @@ def test_candidates_take_turns():
 
 @pytest.mark.parametrize("n", [256, 512, 4096, 1 << 15])
 def test_indices_are_a_permutation(n):
-    assert sorted(operands._shuffled(n)) == list(range(n))
+    assert sorted(libraries._shuffled(n)) == list(range(n))
 
 
 # The command.
@@ -248,7 +252,7 @@ def test_the_command_prints_and_writes(tmp_path):
     names = {(row["kind"], row["name"], row["dtype"]) for row in found["rows"]}
     assert ("big", "a + b", "complex64") in names and ("small", "a + b", "float32") in names
     assert {"machine", "settings", "limits", "rows", "summary"} == found.keys()
-    assert report.text(found) == done.stdout.rstrip("\n")
+    assert bench_results.text(found) == done.stdout.rstrip("\n")
 
 
 @pytest.mark.parametrize(
@@ -296,4 +300,4 @@ def test_without_a_device_nothing_is_measured(monkeypatch, capsys):
 
 @pytest.mark.no_device
 def test_an_import_does_not_load_it(python):
-    python("import PyGPU, sys; assert not [m for m in sys.modules if '_bench' in m]")
+    python("import PyGPU, sys; assert not [m for m in sys.modules if '_tools' in m]")

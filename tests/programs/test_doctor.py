@@ -11,10 +11,10 @@ import pytest
 from doctor_tools import doctor, faults, made, mounted, the_fault
 
 import PyGPU
-from PyGPU._doctor import cache, command, machine, table, target
-from PyGPU._doctor.findings import Finding, size
-from PyGPU._doctor.vendors import VENDORS
 from PyGPU._runtime import settings
+from PyGPU._tools import checks, doctor_cache, doctor_machine, runner
+from PyGPU._tools import doctor as command
+from PyGPU._tools.findings import VENDORS, Finding, size
 
 pytestmark = pytest.mark.no_device
 
@@ -27,7 +27,7 @@ HIDING = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 
 def test_a_machine_without_a_gpu():
     rows = doctor()
-    assert {row["check"] for row in rows} >= {*table.CHECKS} - {"mpi.device_memory"}
+    assert {row["check"] for row in rows} >= {*checks.CHECKS["doctor"]} - {"mpi.device_memory"}
     assert not [row for row in rows if row["state"] == "FAIL"]
     assert all(list(row) == ["check", "state", "found", "remedy"] for row in rows)
     found = {row["check"]: row["found"] for row in rows}
@@ -45,9 +45,8 @@ def test_a_machine_with_a_gpu():
 
 
 def test_the_table_names_every_check():
-    for name in table.CHECKS:
-        group, _, function = name.partition(".")
-        assert callable(getattr(importlib.import_module(f"PyGPU._doctor.{group}"), function)), name
+    for module, function in checks.CHECKS["doctor"].values():
+        assert callable(getattr(importlib.import_module(module), function)), function
 
 
 def test_the_text(capsys):
@@ -93,7 +92,7 @@ def test_a_check_for_which_no_process_starts(monkeypatch):
     def refused(*arguments, **options):
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(command.runner.programs, "Program", refused)
+    monkeypatch.setattr(runner.programs, "Program", refused)
     ((name, found),) = command.examine(["cache.folder", "devices.kernel"], 9.0)
     assert (name, found.state) == ("cache.folder", "FAIL")
     assert "Resource temporarily" in found.found and "ulimit -a" in found.remedy
@@ -104,7 +103,7 @@ def test_a_process_that_does_not_start(monkeypatch, tmp_path):
     shell = tmp_path / "python"
     shell.write_text("#!/bin/sh\necho no thread >&2\nexit 3\n")
     shell.chmod(0o755)
-    monkeypatch.setattr(command.runner.sys, "executable", str(shell))
+    monkeypatch.setattr(runner.sys, "executable", str(shell))
     ((name, found),) = command.examine(["cache.folder", "devices.kernel"], 9.0)
     assert (name, found.state) == ("cache.folder", "FAIL") and "ulimit -a" in found.remedy
     assert "did not start: the process ended with status 3 no thread" in found.found
@@ -115,7 +114,7 @@ def test_a_device_that_hangs(monkeypatch, tmp_path):
     begin = """printf '{"begin": "%s"}\\n' "$5" > /proc/self/fd/$3"""
     shell.write_text(f"#!/bin/sh\n{begin}\nexec sleep 60\n")
     shell.chmod(0o755)
-    monkeypatch.setattr(command.runner.sys, "executable", str(shell))
+    monkeypatch.setattr(runner.sys, "executable", str(shell))
     names = ["cache.folder", "devices.memory", "devices.kernel"]
     found = list(command.examine(names, 0.1))
     assert [name for name, _ in found] == names[:2], "the second device's check would hang as well"
@@ -134,10 +133,10 @@ def test_settings_that_are_wrong():
 
 
 def test_variables_of_the_build_and_the_tests_are_no_mistakes(monkeypatch):
-    for name in (*target._OTHERS, *settings.SETTINGS):
+    for name in (*doctor_machine._OTHERS, *settings.SETTINGS):
         if name not in os.environ:
             monkeypatch.setenv(name, "")
-    assert not [one for one in target.variables() if "no setting" in one.found]
+    assert not [one for one in doctor_machine.variables() if "no setting" in one.found]
 
 
 @pytest.mark.parametrize(
@@ -150,11 +149,11 @@ def test_variables_of_the_build_and_the_tests_are_no_mistakes(monkeypatch):
 def test_a_target_that_cannot_be_used(why, remedy, monkeypatch):
     for name in HIDING:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(target.targets, "reason", target.targets.NO_GPU)
-    monkeypatch.setattr(target.targets, "refused", {"cuda": why, "hip": why})
-    monkeypatch.setattr(target.targets, "is_built", lambda name: name == AMD.target)
-    monkeypatch.setattr(target.targets, "missing_node", lambda name: None)
-    _, other, found = target.choice()
+    monkeypatch.setattr(doctor_machine.targets, "reason", doctor_machine.targets.NO_GPU)
+    monkeypatch.setattr(doctor_machine.targets, "refused", {"cuda": why, "hip": why})
+    monkeypatch.setattr(doctor_machine.targets, "is_built", lambda name: name == AMD.target)
+    monkeypatch.setattr(doctor_machine.targets, "missing_node", lambda name: None)
+    _, other, found = doctor_machine.choice()
     assert "NVIDIA GPUs are here" in other.found and "PYBIND_GPU_TARGET=cuda" in other.remedy
     assert found.state == "WARN" and why in found.found and remedy in found.remedy
 
@@ -175,20 +174,20 @@ def test_hidden_devices(name, value):
 
 def test_device_nodes(tmp_path, monkeypatch):
     root = made(tmp_path, "/dev/nvidia0", "/dev/nvidiactl", "/dev/kfd")
-    text = "\n".join(map(str, machine.nodes(root)))
+    text = "\n".join(map(str, doctor_machine.nodes(root)))
     assert "/dev/nvidia-uvm is missing" in text and "nvidia-modprobe" in text
     assert "no AMD device node (/dev/dri/renderD*)" in text
     made(tmp_path, "/dev/nvidia-uvm", "/dev/dri/renderD128")
-    assert {one.state for one in machine.nodes(root)} == {"OK"}
-    monkeypatch.setattr(machine.os, "access", lambda path, mode: not path.endswith("kfd"))
-    bad = [one for one in machine.nodes(root) if one.state != "OK"]
+    assert {one.state for one in doctor_machine.nodes(root)} == {"OK"}
+    monkeypatch.setattr(doctor_machine.os, "access", lambda path, mode: not path.endswith("kfd"))
+    bad = [one for one in doctor_machine.nodes(root) if one.state != "OK"]
     assert len(bad) == 1 and f"{root}/dev/kfd: no permission" in bad[0].found
 
 
 def test_a_chroot_without_proc(tmp_path):
-    (found,) = machine.system_files(str(tmp_path))
+    (found,) = doctor_machine.system_files(str(tmp_path))
     assert found.state == "FAIL" and "mount -t proc" in found.remedy
-    assert [one.state for one in machine.system_files()] == ["OK"]
+    assert [one.state for one in doctor_machine.system_files()] == ["OK"]
 
 
 def test_a_machine_whose_proc_is_not_mounted():
@@ -205,11 +204,11 @@ def test_the_group_of_a_closed_node():
     group = next(one for one in grp.getgrall() if one.gr_gid)
     for gid, name in ((group.gr_gid, group.gr_name), (2**31 - 7, str(2**31 - 7))):
         state = SimpleNamespace(st_uid=0, st_gid=gid, st_mode=0o20660)
-        found, remedy = machine.closed_node("/dev/kfd", state)
+        found, remedy = doctor_machine.closed_node("/dev/kfd", state)
         assert f"group {name}, mode 660" in found
         assert f"usermod -aG {name}" in remedy and f"--group-add {gid}" in remedy
     state = SimpleNamespace(st_uid=0, st_gid=group.gr_gid, st_mode=0o20600)
-    assert "administrator" in machine.closed_node("/dev/kfd", state)[1]
+    assert "administrator" in doctor_machine.closed_node("/dev/kfd", state)[1]
 
 
 def test_sizes():
@@ -258,8 +257,8 @@ def test_a_cache_that_cannot_be_written(number, remedy, tmp_path, monkeypatch):
     def refused(*arguments):
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(cache, "open", refused, raising=False)
-    found = cache.judged(tmp_path)
+    monkeypatch.setattr(doctor_cache, "open", refused, raising=False)
+    found = doctor_cache.judged(tmp_path)
     assert os.strerror(number) in found.found and remedy in found.remedy
 
 
@@ -303,6 +302,6 @@ def test_folders_whose_names_are_not_ascii(tmp_path):
 
 def test_a_cache_that_others_may_write(tmp_path):
     tmp_path.chmod(0o777)
-    found = cache.judged(tmp_path)
+    found = doctor_cache.judged(tmp_path)
     assert "others could put code there" in found.found and "mode 777" in found.found
     assert f"chmod go-w {tmp_path}" in found.remedy

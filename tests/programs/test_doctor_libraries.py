@@ -7,9 +7,9 @@ import pytest
 from doctor_tools import doctor, made, the_fault
 
 from PyGPU._compile.compilers import host_compiler
-from PyGPU._doctor import compilers, devices, libraries, mpi, runtime
-from PyGPU._doctor.findings import Finding, of_error
-from PyGPU._doctor.vendors import VENDORS
+from PyGPU._tools import doctor_devices as devices
+from PyGPU._tools import doctor_toolkits as toolkits
+from PyGPU._tools.findings import VENDORS, Finding, of_error
 
 pytestmark = pytest.mark.no_device
 
@@ -41,10 +41,10 @@ def test_two_toolkits(tmp_path, monkeypatch):
     made(tmp_path, "12/bin/nvcc", "13/lib64/libnvrtc.so.13")
     monkeypatch.setenv("CUDA_PATH", str(tmp_path / "12"))
     monkeypatch.setenv("CUDA_HOME", str(tmp_path / "13"))
-    found = next(one for one in libraries.variables() if one.state == "WARN")
+    found = next(one for one in toolkits.variables() if one.state == "WARN")
     assert "CUDA_PATH counts" in found.found and "CUDA_HOME" in found.remedy
     monkeypatch.setenv("CUDA_HOME", str(tmp_path / "12"))
-    assert not [one for one in libraries.variables() if "counts" in one.found]
+    assert not [one for one in toolkits.variables() if "counts" in one.found]
 
 
 def test_several_versions_of_a_library(tmp_path, monkeypatch):
@@ -52,24 +52,24 @@ def test_several_versions_of_a_library(tmp_path, monkeypatch):
     made(tmp_path / "b", "libamdhip64.so.7.2.1")
     (tmp_path / "a" / "libamdhip64.so").symlink_to("libamdhip64.so.6.4.43484")
     monkeypatch.setenv("LD_LIBRARY_PATH", f"{tmp_path}/a:{tmp_path}/b:")
-    found = next(one for one in libraries.duplicates() if str(tmp_path) in one.found)
+    found = next(one for one in toolkits.duplicates() if str(tmp_path) in one.found)
     assert found.state == "WARN" and "ROCM_PATH" in found.remedy
     assert found.found.count(f"{tmp_path}/a") == 1, "a link is no copy"
-    one_version = libraries.copies("libx", [made(tmp_path, "libx.so.12") + "/libx.so.12"] * 2)
-    (found,) = libraries.duplicate(NVIDIA, one_version)
+    one_version = toolkits.copies("libx", [made(tmp_path, "libx.so.12") + "/libx.so.12"] * 2)
+    (found,) = toolkits.duplicate(NVIDIA, one_version)
     assert found == Finding("OK", f"{tmp_path}/libx.so.12")
     same = ["/pip/libnvrtc.so.12", "/usr/libnvrtc.so.12.4.127"]
-    assert [one.state for one in libraries.duplicate(NVIDIA, same)] == ["OK"]
-    assert not [*libraries.duplicate(NVIDIA, [])]
+    assert [one.state for one in toolkits.duplicate(NVIDIA, same)] == ["OK"]
+    assert not [*toolkits.duplicate(NVIDIA, [])]
 
 
 def test_stubs(tmp_path, monkeypatch):
     folder = made(tmp_path / "stubs", "libcuda.so")
     monkeypatch.setenv("LD_LIBRARY_PATH", folder)
-    (found,) = libraries.stubs()
+    (found,) = toolkits.stubs()
     assert found.state == "WARN" and folder in found.found and "LIBRARY_PATH" in found.remedy
     monkeypatch.delenv("LD_LIBRARY_PATH")
-    assert [one.state for one in libraries.stubs()] == ["OK"]
+    assert [one.state for one in toolkits.stubs()] == ["OK"]
 
 
 @pytest.mark.parametrize(
@@ -99,12 +99,12 @@ def test_a_compiler_that_does_not_work(tmp_path):
 
 
 def test_the_age_of_a_compiler():
-    assert [one.state for one in compilers.age(NVIDIA, "/x", (12, 4))] == ["OK"]
-    (found,) = compilers.age(AMD, "/x", (5, 1))
+    assert toolkits.age(NVIDIA, "/x", (12, 4)).state == "OK"
+    found = toolkits.age(AMD, "/x", (5, 1))
     assert "hiprtc 5.1: /x is too old" in found.found and "PYGPU_HIPRTC" in found.remedy
-    assert not [*runtime.compiler(NVIDIA, (12, 8), (12, 4))]
-    assert not [*runtime.compiler(AMD, (9, 0), (6, 4))], "HIPRTC reports no version"
-    (found,) = runtime.compiler(NVIDIA, (13, 0), (12, 4))
+    assert not [*devices.compiler(NVIDIA, (12, 8), (12, 4))]
+    assert not [*devices.compiler(AMD, (9, 0), (6, 4))], "HIPRTC reports no version"
+    (found,) = devices.compiler(NVIDIA, (13, 0), (12, 4))
     assert "newer than the driver" in found.found and "PYGPU_NVRTC" in found.remedy
 
 
@@ -122,12 +122,12 @@ def test_errors_end_with_their_remedies():
 
 
 def test_a_driver_that_is_too_old():
-    (found,) = runtime.judged(13000, 12040, 35, "/usr/lib/libcuda.so.1")
+    found = devices.judged(13000, 12040, 35, "/usr/lib/libcuda.so.1")
     assert "runtime 13.0, driver for 12.4, /usr/lib/libcuda.so.1" in found.found
     assert found.state == "FAIL" and "driver for version 13.0" in found.remedy
-    assert [one.state for one in runtime.judged(12080, 12040, 0, None)] == ["WARN"]
-    assert [one.state for one in runtime.judged(12080, 13000, 0, None)] == ["OK"]
-    (found,) = runtime.judged(60443484, 60443484, 0, None)
+    assert devices.judged(12080, 12040, 0, None).state == "WARN"
+    assert devices.judged(12080, 13000, 0, None).state == "OK"
+    found = devices.judged(60443484, 60443484, 0, None)
     assert found == Finding("OK", "runtime 6.4, driver for 6.4")
 
 
@@ -139,11 +139,11 @@ def test_a_driver_that_was_updated(tmp_path, module):
     text = f"NVRM version: NVIDIA UNIX Open {module}  Release Build\nGCC version: gcc 12\n"
     (tmp_path / "proc/driver/nvidia/version").write_text(text)
     (tmp_path / "libcuda.so.1").symlink_to("libcuda.so.555.42.02")
-    message = runtime.driver_mismatch(str(tmp_path), str(tmp_path / "libcuda.so.1"))
+    message = devices.driver_mismatch(str(tmp_path), str(tmp_path / "libcuda.so.1"))
     assert "of driver 555.42.02, the loaded kernel module of 550.54.15" in message
     same = str(tmp_path / "libcuda.so.550.54.15")
-    assert runtime.driver_mismatch(str(tmp_path), same) is None
-    assert runtime.driver_mismatch(str(tmp_path / "none"), same) is None
+    assert devices.driver_mismatch(str(tmp_path), same) is None
+    assert devices.driver_mismatch(str(tmp_path / "none"), same) is None
 
 
 def test_a_slow_link():
@@ -163,33 +163,37 @@ def test_several_devices():
 
 
 def test_an_mpi_that_is_not_installed(monkeypatch):
-    monkeypatch.setattr(mpi.importlib.util, "find_spec", lambda name: None)
-    assert not [*mpi.device_memory()]
+    monkeypatch.setattr(toolkits.importlib.util, "find_spec", lambda name: None)
+    assert not [*toolkits.device_memory()]
 
 
 def test_an_mpi_whose_library_is_missing(monkeypatch):
     def refused(name):
         raise RuntimeError("cannot load MPI library\nlibmpi.so: no such file")
 
-    monkeypatch.setattr(mpi, "OWN", AMD)
-    monkeypatch.setattr(mpi.importlib.util, "find_spec", lambda name: True)
-    monkeypatch.setattr(mpi.importlib, "import_module", refused)
-    (found,) = mpi.device_memory()
+    monkeypatch.setattr(toolkits, "OWN", AMD)
+    monkeypatch.setattr(toolkits.importlib.util, "find_spec", lambda name: True)
+    monkeypatch.setattr(toolkits.importlib, "import_module", refused)
+    (found,) = toolkits.device_memory()
     assert found.state == "WARN" and found.found.endswith("cannot load MPI library")
 
 
 def test_what_an_mpi_reports(monkeypatch):
-    for name in mpi._SWITCHES:
+    for name in toolkits._MPI_SWITCHES:
         monkeypatch.delenv(name, raising=False)
     yes = SimpleNamespace(MPIX_Query_cuda_support=lambda: 1, MPIX_Query_rocm_support=lambda: 0)
-    assert mpi.answer(NVIDIA, yes, "") is True and mpi.answer(AMD, yes, "") is False
-    assert mpi.answer(AMD, yes, "mca:accelerator:rocm:version:5.0") is True
-    assert mpi.answer(AMD, None, "") is None
+    assert (
+        toolkits.mpi_support(NVIDIA, yes, "") is True
+        and toolkits.mpi_support(AMD, yes, "") is False
+    )
+    assert toolkits.mpi_support(AMD, yes, "mca:accelerator:rocm:version:5.0") is True
+    assert toolkits.mpi_support(AMD, None, "") is None
     monkeypatch.setenv("MPICH_GPU_SUPPORT_ENABLED", "1")
-    assert mpi.answer(AMD, None, "") is True
-    assert [mpi.judged("MPI", one).state for one in (True, False, None)] == ["OK", "WARN", "WARN"]
-    assert mpi.judged("MPI", False).found == "MPI: it does not accept device memory"
-    assert "unknown whether it accepts" in mpi.judged("MPI", None).found
+    assert toolkits.mpi_support(AMD, None, "") is True
+    states = [toolkits.judged("MPI", one).state for one in (True, False, None)]
+    assert states == ["OK", "WARN", "WARN"]
+    assert toolkits.judged("MPI", False).found == "MPI: it does not accept device memory"
+    assert "unknown whether it accepts" in toolkits.judged("MPI", None).found
 
 
 def test_an_mpi_that_is_installed():

@@ -5,9 +5,8 @@ from types import SimpleNamespace
 import pytest
 from doctor_tools import doctor, faults, mounted, read_only, the_fault
 
-from PyGPU._doctor import control_groups, limits
-from PyGPU._doctor.findings import Finding
-from PyGPU._doctor.vendors import VENDORS
+from PyGPU._tools import doctor_limits as limits
+from PyGPU._tools.findings import VENDORS, Finding
 
 pytestmark = pytest.mark.no_device
 
@@ -190,9 +189,9 @@ def test_processors_of_a_control_group(tmp_path, monkeypatch, line, folder, file
 
 
 def test_files_of_control_groups_that_are_not_there(tmp_path):
-    group = control_groups.Group("/", str(tmp_path), True)
-    assert control_groups.memory(group) == (None, 0)
-    assert control_groups.processes(group) == (None, 0)
-    assert control_groups.processors(group) is None
+    group = limits.Group("/", str(tmp_path), True)
+    assert group.memory() == (None, 0)
+    assert group.processes() == (None, 0)
+    assert group.processors() is None
     (tmp_path / "cpu.max").write_text("max 100000\n")
-    assert control_groups.processors(group) is None
+    assert group.processors() is None

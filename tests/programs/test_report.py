@@ -16,7 +16,10 @@ import numpy as np
 import pytest
 
 import PyGPU
-from PyGPU._report import command, faces, facts, kernels, runner, streams, table
+from PyGPU._tools import checks, report_kernels, report_streams, runner
+from PyGPU._tools import report as command
+
+CHECKS = tuple(checks.CHECKS["report"])
 
 
 def words(*arguments):
@@ -51,7 +54,7 @@ def test_a_good_run(tmp_path):
     text = report("-o", file)
     assert file.read_text("utf-8") == text
     found = states(text)
-    assert tuple(found) == table.CHECKS
+    assert tuple(found) == CHECKS
     skipped = {name for name, state in found.items() if state == "SKIPPED"}
     assert skipped <= {"arrays.large_indices", "streams.two_devices", "kernels.textures"}
     assert f"{len(found) - len(skipped)} OK, 0 FAILED, {len(skipped)} SKIPPED" in text
@@ -63,11 +66,11 @@ def test_a_good_run(tmp_path):
 @pytest.mark.no_device
 def test_the_table_names_every_check():
     found = []
-    for group in dict.fromkeys(name.partition(".")[0] for name in table.CHECKS):
-        module = importlib.import_module(f"PyGPU._report.{group}")
+    for group in dict.fromkeys(name.partition(".")[0] for name in CHECKS):
+        module = importlib.import_module(f"PyGPU._tools.report_{group}")
         own = (f for f in vars(module).values() if getattr(f, "__module__", "") == module.__name__)
         found += [f"{group}.{f.__name__}" for f in own if not f.__name__.startswith("_")]
-    assert tuple(found) == table.CHECKS
+    assert tuple(found) == CHECKS
 
 
 def test_two_devices():
@@ -88,7 +91,7 @@ def test_wavefronts():
 @pytest.mark.parametrize(("prefix", "backend", "arch"), everywhere.COMPILERS)
 def test_texts_for_gpus(prefix, backend, arch):
     needs.compiler(prefix)
-    for text in (kernels._TEXT, kernels._TEXTURES, streams._ADD):
+    for text in (report_kernels._SOURCE, report_kernels._TEXTURES, report_streams._ADD):
         assert everywhere.build(kernel_sources.Text(text, extern_c=True), backend, arch).image
 
 
@@ -103,7 +106,7 @@ def test_a_check_that_fails():
     assert found["arrays.masks"] == found["streams.managed"] == "FAILED"
     assert found["machine.compilers"] == "OK", "what needs no compiler works"
     assert "CompilerMissing" in text and "PYGPU_HOST_CXX" in text and "in masks" in text
-    assert set(found) == {name for name in table.CHECKS if "ma" in name}, "the others are tried"
+    assert set(found) == {name for name in CHECKS if "ma" in name}, "the others are tried"
 
 
 def test_a_call_that_fails():
@@ -116,13 +119,13 @@ def test_a_call_that_fails():
 
 def test_a_wrong_result():
     with pytest.raises(AssertionError, match=r"x: 1 of 3 .* element \(1,\): .*5.*, expected .*2"):
-        faces.expect("x", np.array([1, 5, 3], "i4").tolist(), [1, 2, 3])
+        checks.expect("x", np.array([1, 5, 3], "i4").tolist(), [1, 2, 3])
     with pytest.raises(AssertionError, match="shape"):
-        faces.expect("x", [1, 2], [1])
+        checks.expect("x", [1, 2], [1])
     with pytest.raises(AssertionError):
-        faces.expect("x", [1.01], [1.0], 1e-3)
-    faces.expect("x", [np.nan, 1.0], [np.nan, 1.0])
-    faces.expect("x", [1.0001], [1.0], 1e-3)
+        checks.expect("x", [1.01], [1.0], 1e-3)
+    checks.expect("x", [np.nan, 1.0], [np.nan, 1.0])
+    checks.expect("x", [1.0001], [1.0], 1e-3)
 
 
 def child_of(process):
@@ -136,7 +139,7 @@ def child_of(process):
         for shell in children(process.pid):
             with contextlib.suppress(FileNotFoundError):  # it has ended
                 for one in children(shell):
-                    if b"PyGPU._report.child" in Path(f"/proc/{one}/cmdline").read_bytes():
+                    if b"PyGPU._tools.runner" in Path(f"/proc/{one}/cmdline").read_bytes():
                         return int(one)
         time.sleep(0.01)
     raise AssertionError("no process runs the checks")
@@ -168,8 +171,8 @@ def test_a_check_that_does_not_end():
 @pytest.mark.no_device
 def test_a_process_that_dies_at_its_start(monkeypatch):
     monkeypatch.setattr(runner.sys, "executable", "/bin/false")
-    found = list(runner.run(table.CHECKS[:2], 60, {}, print))
-    assert [(one.name, one.state) for one in found] == [(n, "FAILED") for n in table.CHECKS[:2]]
+    found = list(runner.run("report", CHECKS[:2], 60, {}))
+    assert [(one.name, one.state) for one in found] == [(n, "FAILED") for n in CHECKS[:2]]
     assert all("status 1" in one.text for one in found)
 
 
@@ -179,7 +182,7 @@ def test_what_a_process_prints_is_in_the_report(monkeypatch, tmp_path):
     shell.write_text("#!/bin/sh\necho Memory access fault by GPU node-1\nkill -ABRT $$\n")
     shell.chmod(0o755)
     monkeypatch.setattr(runner.sys, "executable", str(shell))
-    (one,) = runner.run(table.CHECKS[:1], 60, {}, print)
+    (one,) = runner.run("report", CHECKS[:1], 60, {})
     assert one.text == f"{runner.NOT_STARTED}the process was ended by SIGABRT"
     assert one.output == "Memory access fault by GPU node-1"
 
@@ -192,7 +195,7 @@ def test_without_a_device():
     text = report(expect=1)
     found = states(text)
     assert found["machine.runtime"] == "FAILED" and "no device is visible" in text
-    assert set(found) <= {name for name in table.CHECKS if name.startswith("machine.")}
+    assert set(found) <= {name for name in CHECKS if name.startswith("machine.")}
     assert "The other checks need a device." in text
 
 
@@ -218,7 +221,7 @@ def test_arguments_that_make_no_sense(arguments, message, capsys):
 @pytest.mark.no_device
 def test_no_names_of_users(monkeypatch):
     monkeypatch.setenv("HOME", "/scratch/p1/ada")
-    monkeypatch.setattr(facts.getpass, "getuser", lambda: "ada")
+    monkeypatch.setattr(command.getpass, "getuser", lambda: "ada")
     for text, expected in {
         "/scratch/p1/ada/x.py:3": "~/x.py:3",
         "PATH=/scratch/p1/ada:/usr": "PATH=~:/usr",
@@ -227,7 +230,7 @@ def test_no_names_of_users(monkeypatch):
         "/home/grace/x": "~/x",
         "adamantine": "adamantine",
     }.items():
-        assert facts.anonymous(text) == expected
+        assert command.anonymous(text) == expected
 
 
 @pytest.mark.no_device
@@ -235,6 +238,6 @@ def test_variables_of_the_environment(monkeypatch):
     monkeypatch.setenv("HIP_VISIBLE_DEVICES", "0")
     monkeypatch.setenv("AMD_API_KEY", "secret")
     monkeypatch.setenv("EDITOR", "ed")
-    lines = facts.lines("1.0")
+    lines = command.facts()
     assert "HIP_VISIBLE_DEVICES=0" in lines
     assert not [line for line in lines if "secret" in line or "EDITOR" in line]

@@ -11,8 +11,8 @@ import pytest
 
 from PyGPU import driver
 from PyGPU._compile.compilers import rtc
-from PyGPU._report import facts, runner
 from PyGPU._runtime import programs
+from PyGPU._tools import findings, runner
 from PyGPU.compiler import CompileError, DynamicModule, SourceModule
 
 
@@ -172,10 +172,10 @@ def test_a_check_of_the_report_that_crashes(sigchld, tmp_path, monkeypatch):
     child = "import os; os.kill(os.getpid(), 11)"
     (tmp_path / "sitecustomize.py").write_text(child)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    results = list(runner.run(["arrays"], 60, {}, lambda name: None))
+    results = list(runner.run("report", ["arrays"], 60, {}))
     assert [one.state for one in results] == ["FAILED"] and "SIGSEGV" in results[0].text
 
 
 def test_the_version_of_a_compiler(sigchld, tmp_path):
-    assert "does not run" in facts.program_version(str(tmp_path / "gone"))
-    assert facts.program_version(needs.program("g++")).count("g++") >= 1
+    assert "does not run" in findings.program_version(str(tmp_path / "gone"))
+    assert findings.program_version(needs.program("g++")).count("g++") >= 1

@@ -1,1 +1,0 @@
-"""``python -m PyGPU doctor``: faults of a machine and their remedies (command.py)."""

@@ -1,0 +1,1 @@
+"""The commands ``bench``, ``doctor`` and ``report`` of ``python -m PyGPU``, each in its module."""
