@@ -26,7 +26,7 @@ __device__ float4 sum(float4 x, float4 y) {
   return make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w);
 }
 template <class T, int accesses, bool adds>
-__global__ void stream(T *out, const T *a, const T *b) {
+__device__ void stream(T *out, const T *a, const T *b) {
   const size_t first = size_t(blockIdx.x) * blockDim.x * accesses + threadIdx.x;
   T x[accesses], y[accesses];
 #pragma unroll
@@ -38,6 +38,10 @@ __global__ void stream(T *out, const T *a, const T *b) {
   for (int k = 0; k < accesses; ++k)
     out[first + k * blockDim.x] = adds ? sum(x[k], y[k]) : x[k];
 }
+#define KERNEL(T, accesses, adds)                                              \\
+  extern "C" __global__ void T##_##accesses(T *out, const T *a, const T *b) {  \\
+    stream<T, accesses, adds>(out, a, b);                                      \\
+  }
 """
 _ARRAYS = {"copy": 2, "add": 3}
 
@@ -72,13 +76,13 @@ def raw(kind: str, n: int) -> tuple[str, Callable[[], object]]:
     `kind` is "copy" or "add", `n` a power of two of at least 2048.
     """
     shapes = [("float", 1), ("float4", 1), ("float4", 2), ("float4", 4)]
-    names = [f"stream<{dtype}, {loads}, {str(kind == 'add').lower()}>" for dtype, loads in shapes]
-    module = SourceModule(_SOURCE, no_extern_c=True, name_expressions=names)
+    kernels = [f"KERNEL({dtype}, {loads}, {int(kind == 'add')})\n" for dtype, loads in shapes]
+    module = SourceModule(_SOURCE + "".join(kernels), no_extern_c=True)
     arrays = [core.zeros(n, np.float32) for _ in range(_ARRAYS[kind])]
     addresses = [array.gpudata for array in (*arrays, arrays[1])[:3]]
     calls: dict[str, Callable[[], object]] = {}
-    for name, (dtype, loads) in zip(names, shapes):
-        function = module.get_function(name).prepare("PPP")
+    for dtype, loads in shapes:
+        function = module.get_function(f"{dtype}_{loads}").prepare("PPP")
         nbytes = loads * (16 if dtype == "float4" else 4)
         for threads in (128, 256, 512, 1024):
             shape = (4 * n // nbytes // threads, 1), (threads, 1, 1)
