@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PyGPU._runtime import capabilities, commands, core, errors, targets
-from PyGPU._tools import bench_plot, bench_results, bench_suite
+from PyGPU._tools import bench_results, bench_suite
 from PyGPU._tools.bench_table import DTYPES
 
 _EXPONENTS = range(12, 32)
@@ -113,7 +113,7 @@ def main(arguments: Sequence[str]) -> int:
     progress = _progress if sys.stderr.isatty() else lambda text: None
     try:
         if options.plot:
-            bench_plot.require(options.plot)
+            bench_results.require_plot(options.plot)
         found = bench_suite.run(_settings(options), options.peers, progress)
     except ValueError as error:
         parser.error(f"--{error}")
@@ -122,5 +122,5 @@ def main(arguments: Sequence[str]) -> int:
     if options.json:
         options.json.write_text(json.dumps(found, indent=1, allow_nan=False) + "\n")
     if options.plot:
-        bench_plot.draw(found, options.plot)
+        bench_results.plot(found, options.plot)
     return 1 if found["summary"]["wrong"] else 0

@@ -1,7 +1,7 @@
 """A run of the benchmark: check every row against NumPy, then measure the libraries in turns.
 
-The result is plain data (numbers, strings, lists and dicts), which `bench_results.py` prints,
-`bench_plot.py` draws and JSON can store.
+The result is plain data (numbers, strings, lists and dicts), which `bench_results.py` prints
+and draws, and JSON can store.
 """
 
 from __future__ import annotations

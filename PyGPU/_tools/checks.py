@@ -22,7 +22,7 @@ _GROUPS = {
         ),
         "libraries": ("doctor_toolkits", "variables duplicates stubs"),
         "compilers": ("doctor_toolkits", "versions headers"),
-        "cache": ("doctor_cache", "folder"),
+        "cache": ("doctor_machine", "folder"),
         "mpi": ("doctor_toolkits", "device_memory"),
         "runtime": ("doctor_devices", "driver"),
         "devices": ("doctor_devices", "memory bandwidth peers kernel"),
@@ -43,7 +43,7 @@ _GROUPS = {
             "report_streams",
             "order events graphs pools page_locked managed two_devices out_of_memory",
         ),
-        "speed": ("report_speed", "transfer_rates copy_rates call_times"),
+        "speed": ("report_machine", "transfer_rates copy_rates call_times"),
     },
 }
 #: {command: {check: (module, function)}}; the name of a check is "group.function".

@@ -1,14 +1,22 @@
-"""Facts about the machine from the runtime, its devices and the compilers."""
+"""Facts about the runtime, devices and compilers, and rates: the best of a few runs."""
 
 from __future__ import annotations
 
+import functools
+import operator
 import os
 import textwrap
+from collections.abc import Callable
 
-from PyGPU import compiler, driver
+import numpy as np
+
+from PyGPU import compiler, driver, gpuarray
 from PyGPU._compile.compilers import rtc
 from PyGPU._runtime import capabilities, core, errors, settings, targets, toolkits
 from PyGPU._tools.findings import program_version
+from PyGPU._tools.measuring import batch_of
+
+_SIZES = {"4 KiB": 1 << 12, "1 MiB": 1 << 20, "64 MiB": 1 << 26}
 
 
 def runtime() -> str:
@@ -68,3 +76,58 @@ def compilers() -> str:
         program = toolkits.program_on(os.environ.get("PATH", os.defpath), name)
         lines.append(f"{name}: {program_version(program) if program else 'not on PATH'}")
     return "\n".join(lines)
+
+
+def _line(name: str, work: Callable[[], object], calls: int, nbytes: int = 0) -> str:
+    """Return the time of a call, the best of five rounds, and the rate if it moves memory."""
+    batch = batch_of(work, calls, driver.Context.synchronize)
+    driver.Context.synchronize()
+    seconds = min(batch() for _ in range(5))
+    if nbytes:
+        return f"{name:40} {seconds * 1e6:12.1f} us {nbytes / seconds / 1e9:9.2f} GB/s"
+    return f"{name:40} {seconds * 1e6:12.2f} us"
+
+
+def transfer_rates() -> str:
+    """Measure transfers between host and device, pageable and page-locked."""
+    lines = []
+    for size, nbytes in _SIZES.items():
+        calls, a = max(1, min(50, (1 << 22) // nbytes)), gpuarray.empty(nbytes, np.int8)
+        locked = driver.pagelocked_zeros(nbytes, np.int8)
+        for kind, x in (("pageable", np.ones(nbytes, np.int8)), ("page-locked", locked)):
+            for way, copy in (("to", a.set), ("from", a.get)):
+                name = f"{way} the device, {size}, {kind}"
+                lines.append(_line(name, functools.partial(copy, x), calls, nbytes))
+    return "\n".join(lines)
+
+
+def copy_rates() -> str:
+    """Measure a copy, a sum of two arrays and a total on the device: bytes read and written."""
+    lines = []
+    for size in ("1 MiB", "64 MiB"):
+        nbytes = _SIZES[size]
+        a, b, out = (gpuarray.zeros(nbytes // 4, np.float32) for _ in range(3))
+        copy = functools.partial(driver.memcpy_dtod, out.gpudata, a.gpudata, nbytes)
+        lines += [
+            _line(f"{size}, copy", copy, 5, 2 * nbytes),
+            _line(f"{size}, a + b", functools.partial(operator.add, a, b), 5, 3 * nbytes),
+            _line(f"{size}, a.sum()", a.sum, 5, nbytes),
+        ]
+    return "\n".join(lines)
+
+
+def call_times() -> str:
+    """Measure small calls, as a program makes them."""
+    source = "__global__ void empty(float *a, int n) {}"
+    empty, prepared = (compiler.SourceModule(source).get_function("empty") for _ in range(2))
+    prepared.prepare("Pi")
+    a = gpuarray.zeros(1024, np.float32)
+    shape = {"block": (64, 1, 1), "grid": (1, 1)}
+    works = {
+        "launch": (lambda: empty(a, 1, **shape), 1000),
+        "prepared launch": (lambda: prepared.prepared_call((1, 1), (64, 1, 1), a.ptr, 1), 1000),
+        "launch and wait": (lambda: (empty(a, 1, **shape), driver.Context.synchronize()), 100),
+        "a + a of 1024 float32": (lambda: a + a, 1000),
+        "empty(1024)": (lambda: gpuarray.empty(1024, np.float32), 1000),
+    }
+    return "\n".join(_line(name, *work) for name, work in works.items())

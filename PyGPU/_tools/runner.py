@@ -157,10 +157,8 @@ class _Process(contextlib.ExitStack):
             return "the process closed its report and did not end"
         if status >= 0:
             return f"the process ended with status {status}"
-        try:
-            return f"the process was ended by {signal.Signals(-status).name}"
-        except ValueError:
-            return f"the process was ended by signal {-status}"
+        names = {one.value: one.name for one in signal.Signals}
+        return f"the process was ended by {names.get(-status, f'signal {-status}')}"
 
 
 def _result(command: str, name: str, report: Callable[[dict[str, Any]], object]) -> dict[str, Any]:

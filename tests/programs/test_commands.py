@@ -110,6 +110,21 @@ def test_a_command_that_is_not_there(pygpu):
     assert "'infos': no such command; expected one of info, doctor, run" in message
 
 
+@pytest.mark.parametrize("name", ["bench", "doctor", "report"])
+def test_a_command_whose_part_is_not_installed(name):
+    program = f"""
+import sys
+sys.modules["PyGPU._tools"] = None
+sys.argv[:] = ["pygpu", "{name}"]
+from PyGPU.__main__ import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.startswith(f"pygpu {name}: ") and done.stderr.count("\n") == 1
+    assert "PYGPU_PARTS=all pip install" in done.stderr
+
+
 def test_an_error_before_the_command_has_no_traceback(pygpu):
     message = pygpu("info", expect=1, PYGPU_TARGET="metal").stderr
     assert "expected one of cuda, hip, host" in message and "Traceback" not in message

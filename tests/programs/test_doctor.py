@@ -12,7 +12,7 @@ from doctor_tools import doctor, faults, made, mounted, the_fault
 
 import PyGPU
 from PyGPU._runtime import settings
-from PyGPU._tools import checks, doctor_cache, doctor_machine, runner
+from PyGPU._tools import checks, doctor_machine, runner
 from PyGPU._tools import doctor as command
 from PyGPU._tools.findings import VENDORS, Finding, size
 
@@ -257,8 +257,8 @@ def test_a_cache_that_cannot_be_written(number, remedy, tmp_path, monkeypatch):
     def refused(*arguments):
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(doctor_cache, "open", refused, raising=False)
-    found = doctor_cache.judged(tmp_path)
+    monkeypatch.setattr(doctor_machine, "open", refused, raising=False)
+    found = doctor_machine.judged(tmp_path)
     assert os.strerror(number) in found.found and remedy in found.remedy
 
 
@@ -302,6 +302,6 @@ def test_folders_whose_names_are_not_ascii(tmp_path):
 
 def test_a_cache_that_others_may_write(tmp_path):
     tmp_path.chmod(0o777)
-    found = doctor_cache.judged(tmp_path)
+    found = doctor_machine.judged(tmp_path)
     assert "others could put code there" in found.found and "mode 777" in found.found
     assert f"chmod go-w {tmp_path}" in found.remedy
