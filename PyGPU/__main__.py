@@ -123,7 +123,7 @@ def _tool(name: str) -> Callable[[list[str]], int]:
         try:
             module = importlib.import_module(f"PyGPU._tools.{name}")
         except ModuleNotFoundError as error:
-            if error.name != "PyGPU._tools":
+            if not str(error.name).startswith("PyGPU._tools"):
                 raise
             print(
                 f"{commands.program()} {name}: this PyGPU was installed without the part `tools`; "
