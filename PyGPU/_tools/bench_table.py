@@ -83,9 +83,9 @@ def _sums(dtypes: str) -> list[Work]:
     ]
 
 
-def _spelled(text: str, arrays: float, *texts: str, **options: Any) -> Work:
-    """Return a line that PyGPU, CuPy and torch spell as the `texts`."""
-    return Work(text, arrays, **dict(zip(("PyGPU", "CuPy", "torch"), texts)), **options)
+def _spelled(text: str, arrays: float, ours: str, cupy: str, torch: str, **options: Any) -> Work:
+    """Return a line that each library spells in its own way."""
+    return Work(text, arrays, PyGPU=ours, CuPy=cupy, torch=torch, **options)
 
 
 def _conversion(dtype: str, dtypes: str = "float32") -> Work:
@@ -123,7 +123,7 @@ WORKS = {
         Work("square + column", 2),
         _spelled(
             *("2 * a + b", 3, "axpy(2.0, a, b, out)", "axpy(2.0, a, b, out)"),
-            *("add(b, a, alpha=2.0, out=out)",),
+            "add(b, a, alpha=2.0, out=out)",
             dtypes=_REAL,
         ),
     ],
