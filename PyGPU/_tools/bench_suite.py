@@ -118,19 +118,26 @@ def _compare(found: HostArray, expected: HostArray, dtype: DType) -> None:
         )
 
 
-class _Arrays:
-    """Operands of the current size and dtype; operands of other rows are released."""
+def _reason(error: Exception) -> str:
+    first = next(iter(f"{error}".splitlines()), "")
+    return f"{type(error).__name__}: {first}"[:200]
 
-    def __init__(self, libraries: list[Library]) -> None:
-        self._libraries = libraries
+
+class _Run:
+    """Libraries, operands of the current size and dtype, and raw limits."""
+
+    def __init__(self, settings: Settings, libraries: list[Library]) -> None:
+        self._settings, self._libraries = settings, libraries
         self._current: Operands | None = None
+        self.raw: dict[str, Any] = limits.bandwidth(1 << settings.exponent, settings.samples)
+        self.raw["launch"] = limits.launch(settings.samples, _MOST_CALLS)
 
     def release(self) -> None:
         self._current = None
         for library in self._libraries:
             library.release()
 
-    def of(self, row: Row) -> Operands:
+    def _operands(self, row: Row) -> Operands:
         current = self._current
         if current is None or (current.n, current.dtype) != (row.n, np.dtype(row.dtype)):
             current = None
@@ -138,103 +145,87 @@ class _Arrays:
             self._current = current = Operands(row.n, row.dtype)
         return current
 
+    def _calls(self, row: Row, errors: dict[str, str]) -> dict[str, Callable[[], Any]]:
+        """Return {library: call} for correct results, and add {library: reason} to `errors`."""
+        found: dict[str, Callable[[], Any]] = {}
+        for library in self._libraries:
+            text = row.work.of(library.name)
+            if text is None:
+                continue
+            try:
+                check(row.work, library, row.dtype)
+                call, _ = program(text, library, self._operands(row))
+                call()
+                limits.wait()
+                found[library.name] = call
+            except Exception as error:  # any error of a library is reported
+                errors[library.name] = _reason(error)
+                core.cudaGetLastError()
+                library.release()
+        return found
 
-def _reason(error: Exception) -> str:
-    first = next(iter(f"{error}".splitlines()), "")
-    return f"{type(error).__name__}: {first}"[:200]
+    def _measured(
+        self, row: Row, calls: dict[str, Callable[[], Any]]
+    ) -> dict[str, dict[str, float]]:
+        """Return {library: summary of its samples, in seconds per call}.
 
+        Events of the device time big rows. The host's clock times other rows, up to the end of the
+        work.
+        """
 
-def _calls(
-    row: Row, libraries: list[Library], arrays: _Arrays
-) -> tuple[dict[str, Callable[[], Any]], dict[str, str]]:
-    """Return {library: call} for correct results, and {library: reason} for failures."""
-    found: dict[str, Callable[[], Any]] = {}
-    errors: dict[str, str] = {}
-    for library in libraries:
-        text = row.work.of(library.name)
-        if text is None:
-            continue
-        try:
-            check(row.work, library, row.dtype)
-            call, _ = program(text, library, arrays.of(row))
-            call()
-            limits.wait()
-            found[library.name] = call
-        except Exception as error:  # any error of a library is reported
-            errors[library.name] = _reason(error)
-            core.cudaGetLastError()
-            library.release()
-    return found, errors
+        def measure(call: Callable[[], Any], number: int) -> Measure:
+            if row.kind == "big":
+                return limits.on_device(call, number)
+            return batch_of(call, number, limits.wait)
 
+        settings, turns, round_takes = self._settings, {}, 0.0
+        for name, call in calls.items():
+            once = measure(call, 1)()
+            if 20 * once < settings.sample:
+                once = measure(call, 20)()  # more calls per wait at the end
+            number = int(min(max(settings.sample / max(once, 1e-9), 1), _MOST_CALLS))
+            turns[name] = measure(call, number)
+            round_takes += once * number
+        rounds = int(min(max(settings.budget / max(round_takes, 1e-9), 1), settings.samples))
+        found = interleaved(rounds, turns, limits.wait)
+        return {name: summary(samples) for name, samples in found.items()}
 
-def _measured(
-    row: Row, calls: dict[str, Callable[[], Any]], settings: Settings
-) -> dict[str, dict[str, float]]:
-    """Return {library: summary of its samples, in seconds per call}.
+    def _limit(self, row: Row) -> float:
+        """Return the minimum seconds of a row.
 
-    Events of the device time big rows. The host's clock times other rows, up to the end of the
-    work.
-    """
-
-    def measure(call: Callable[[], Any], number: int) -> Measure:
+        The limit is a raw kernel that moves the same memory, a launch, or a raw copy of page-locked
+        memory.
+        """
+        if row.kind == "small":
+            return float(self.raw["launch"]["us"]) / 1e6
         if row.kind == "big":
-            return limits.on_device(call, number)
-        return batch_of(call, number, limits.wait)
+            return row.nbytes / float(max(self.raw[kind]["GB/s"] for kind in ("copy", "add"))) / 1e9
+        operands, library = self._operands(row), self._libraries[0]
+        number = int(min(max(self._settings.sample * 2e10 / row.n, 1), _MOST_CALLS))
+        device, pinned = operands.of(library, "d"), operands.of(library, "pinned")
+        copy = limits.transfer(row.direction, device, pinned, number)
+        return medians(self._settings.samples, {"raw": copy}, limits.wait)["raw"]
 
-    turns, round_takes = {}, 0.0
-    for name, call in calls.items():
-        once = measure(call, 1)()
-        if 20 * once < settings.sample:
-            once = measure(call, 20)()  # more calls per wait at the end
-        number = int(min(max(settings.sample / max(once, 1e-9), 1), _MOST_CALLS))
-        turns[name] = measure(call, number)
-        round_takes += once * number
-    rounds = int(min(max(settings.budget / max(round_takes, 1e-9), 1), settings.samples))
-    found = interleaved(rounds, turns, limits.wait)
-    return {name: summary(samples) for name, samples in found.items()}
-
-
-def _limit(
-    row: Row, library: Library, arrays: _Arrays, raw: dict[str, Any], settings: Settings
-) -> float:
-    """Return the minimum seconds of a row.
-
-    The limit is a raw kernel that moves the same memory, a launch, or a raw copy of page-locked
-    memory.
-    """
-    if row.kind == "small":
-        return float(raw["launch"]["us"]) / 1e6
-    if row.kind == "big":
-        return row.nbytes / float(max(raw[kind]["GB/s"] for kind in ("copy", "add"))) / 1e9
-    operands = arrays.of(row)
-    number = int(min(max(settings.sample * 2e10 / row.n, 1), _MOST_CALLS))
-    device, pinned = operands.of(library, "d"), operands.of(library, "pinned")
-    copy = limits.transfer(row.direction, device, pinned, number)
-    return medians(settings.samples, {"raw": copy}, limits.wait)["raw"]
-
-
-def _result(
-    row: Row, libraries: list[Library], arrays: _Arrays, raw: dict[str, Any], settings: Settings
-) -> dict[str, Any]:
-    """Measure a row and return its results. Afterwards only `arrays` refers to its operands."""
-    seconds: dict[str, dict[str, float]] = {}
-    errors: dict[str, str] = {}
-    least = None
-    try:
-        with np.errstate(all="ignore"):  # sums of 2^26 elements overflow float16
-            calls, errors = _calls(row, libraries, arrays)
-            least = _limit(row, libraries[0], arrays, raw, settings)
-            seconds = _measured(row, calls, settings)
-    except Exception as error:  # such as too little memory for the shared arrays
-        errors["all"] = _reason(error)
-        arrays.release()
-    return {
-        **{"group": row.group, "name": row.name, "dtype": row.dtype, "kind": row.kind},
-        **{"n": row.n, "bytes": row.nbytes, "unit": row.unit, "own": row.own, "errors": errors},
-        "texts": {library.name: row.work.of(library.name) for library in libraries},
-        "seconds": seconds,
-        **compared(row, seconds, least),
-    }
+    def result(self, row: Row) -> dict[str, Any]:
+        """Measure a row and return its results. Afterwards only this object has its operands."""
+        seconds: dict[str, dict[str, float]] = {}
+        errors: dict[str, str] = {}
+        least = None
+        try:
+            with np.errstate(all="ignore"):  # sums of 2^26 elements overflow float16
+                calls = self._calls(row, errors)
+                least = self._limit(row)
+                seconds = self._measured(row, calls)
+        except Exception as error:  # such as too little memory for the shared arrays
+            errors["all"] = _reason(error)
+            self.release()
+        return {
+            **{"group": row.group, "name": row.name, "dtype": row.dtype, "kind": row.kind},
+            **{"n": row.n, "bytes": row.nbytes, "unit": row.unit, "own": row.own, "errors": errors},
+            "texts": {library.name: row.work.of(library.name) for library in self._libraries},
+            "seconds": seconds,
+            **compared(row, seconds, least),
+        }
 
 
 def _machine(libraries: list[Library], missing: dict[str, str]) -> dict[str, Any]:
@@ -274,11 +265,10 @@ def run(
     ValueError
         If no row has the text `settings.only`, or if the table lacks one of the dtypes.
     """
-    n = 1 << settings.exponent
     for dtype in settings.dtypes:
         if dtype not in DTYPES:
             raise ValueError(f"dtypes={dtype!r}: expected some of {', '.join(DTYPES)}")
-    everything = [*rows(n, SMALL, settings.dtypes)]
+    everything = [*rows(1 << settings.exponent, SMALL, settings.dtypes)]
     wanted = [
         row
         for row in everything
@@ -293,15 +283,13 @@ def run(
         )
     others, missing = peers() if with_peers else ([], {})
     libraries = [ours(), *others]
-    arrays = _Arrays(libraries)
     progress("raw limits")
-    raw: dict[str, Any] = limits.bandwidth(n, settings.samples)
-    raw["launch"] = limits.launch(settings.samples, _MOST_CALLS)
+    current = _Run(settings, libraries)
     results = []
     for number, row in enumerate(wanted, 1):
         progress(f"{number}/{len(wanted)} {row.group}: {row.name}, {row.dtype}")
-        results.append(_result(row, libraries, arrays, raw, settings))
-    arrays.release()
+        results.append(current.result(row))
+    current.release()
     return {
         "machine": _machine(libraries, missing),
         "settings": {
@@ -310,7 +298,7 @@ def run(
             "small": SMALL,
             "peers": with_peers,
         },
-        "limits": raw,
+        "limits": current.raw,
         "rows": results,
         "summary": summarized(results),
     }

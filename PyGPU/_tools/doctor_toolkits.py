@@ -15,18 +15,8 @@ from typing import Any
 
 from PyGPU._compile.compilers import host_compiler, libraries, rtc
 from PyGPU._runtime import errors, include_root, programs, toolkits
-from PyGPU._tools.findings import (
-    OWN,
-    VENDORS,
-    Finding,
-    Vendor,
-    fault,
-    of_error,
-    ok,
-    program_version,
-    warn,
-    warn_if,
-)
+from PyGPU._tools import findings
+from PyGPU._tools.findings import OWN, VENDORS, Finding, Vendor, fault, ok, warn, warn_if
 
 _TOOLKIT_FOLDERS = [*toolkits.library_subfolders(), *toolkits.header_subfolders(), "bin"]
 # Variables that switch the support of device memory on, in Cray MPICH, MVAPICH and Intel MPI.
@@ -41,7 +31,7 @@ def variables() -> Iterator[Finding]:
         try:
             toolkits.check_named(toolkit, vendor.toolkit_files, _TOOLKIT_FOLDERS)
         except toolkits.Misnamed as error:
-            yield of_error(vendor.is_used, error)
+            yield findings.of_error(vendor.is_used, error)
             continue
         if values:
             first, *others = values
@@ -140,11 +130,11 @@ def versions() -> Iterator[Finding]:
             found = rtc.library(vendor.compiler).version()
             yield age(vendor, rtc.locate(vendor.compiler), found)
         except errors.CompileError as error:
-            yield of_error(vendor.is_used, error)
+            yield findings.of_error(vendor.is_used, error)
     try:
-        text = program_version(host_compiler.compiler())
+        text = findings.program_version(host_compiler.compiler())
     except errors.CompileError as error:
-        yield of_error(OWN is None, error)
+        yield findings.of_error(OWN is None, error)
         return
     if "does not run" in text or "no end within" in text:
         yield fault(OWN is None, text, host_compiler.REMEDY)
