@@ -9,6 +9,7 @@ import importlib
 import json
 import platform
 import runpy
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,14 @@ import PyGPU
 
 # Load this checkout's measuring.py even if compare.py measures an older package.
 _measuring = runpy.run_path(str(Path(__file__).parents[1] / "PyGPU" / "_tools" / "measuring.py"))
-median_seconds = _measuring["median_seconds"]
+
+
+def median_seconds(work, calls, rounds=7):
+    """The seconds of a call after a warm-up: the median of the rounds."""
+    for _ in range(max(1, calls // 10)):
+        work()
+    batch = _measuring["batch_of"](work, calls)
+    return statistics.median(batch() for _ in range(rounds))
 
 
 def batch_of(call, calls):

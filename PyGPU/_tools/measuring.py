@@ -14,22 +14,6 @@ Call = Callable[[], object]
 Measure = Callable[[], float]
 
 
-def median_seconds(work: Call, number: int, repeat: int = 7) -> float:
-    """Return the time of one call in seconds, after a warm-up.
-
-    Each of `repeat` rounds makes `number` calls. The result is the median of the rounds.
-    """
-    for _ in range(max(1, number // 10)):
-        work()
-    rounds = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        for _ in range(number):
-            work()
-        rounds.append((time.perf_counter() - start) / number)
-    return statistics.median(rounds)
-
-
 def batch_of(work: Call, number: int, wait: Call = lambda: None) -> Measure:
     """Return a function that times `number` calls and a `wait`, and returns seconds per call."""
 
