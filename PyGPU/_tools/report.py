@@ -76,62 +76,46 @@ def facts() -> list[str]:
     ]
 
 
-class _Report:
-    """The report's file and the terminal, written line by line so that a crash loses nothing."""
+def _write(file: TextIO | None, names: Sequence[str], limit: float) -> int:
+    """Run the checks, write the report, and return the exit status."""
+    start, now = time.monotonic(), datetime.datetime.now(datetime.timezone.utc)
+    counts = dict.fromkeys(("OK", "FAILED", "SKIPPED"), 0)
+    last = [name for name in names if name.startswith("machine.")][-1:]
+    has_device = True
 
-    def __init__(self, file: TextIO | None) -> None:
-        self._file = file
-
-    def write(self, text: str) -> None:
+    def write(text: str) -> None:
         text = anonymous(text)
         print(text, flush=True)
-        if self._file is not None:
-            print(text, file=self._file, flush=True)
+        if file is not None:  # synchronized, so that a crash of the machine loses nothing
+            print(text, file=file, flush=True)
             with contextlib.suppress(OSError):  # a pipe cannot be synchronized
-                os.fsync(self._file.fileno())
-
-    def result(self, result: runner.Result) -> None:
-        seconds = "".join(f"{one:9.3f}" for one in result.seconds)
-        self.write(f"{result.state:8}{result.name:28}{seconds}")
-        if result.text:
-            self.write(textwrap.indent(result.text.rstrip(), "    "))
-        for line in result.output.splitlines()[-_MOST_LINES:]:
-            self.write(f"    | {line}")
-
-
-def _run(report: _Report, names: Sequence[str], limit: float) -> dict[str, int]:
-    """Run the checks and report each; return the number of checks in each state."""
-    counts = dict.fromkeys(("OK", "FAILED", "SKIPPED"), 0)
-    is_terminal, has_device = sys.stderr.isatty(), True
-    last = [name for name in names if name.startswith("machine.")][-1:]
+                os.fsync(file.fileno())
 
     def started(name: str) -> None:
-        if is_terminal:
+        if sys.stderr.isatty():
             print(f"\r\x1b[K{name} ...\r", end="", file=sys.stderr, flush=True)
 
+    write(f"PyGPU report of {now:%Y-%m-%d %H:%M} UTC\n\n== environment")
+    for fact in facts():
+        write(fact)
+    write("\n== checks: seconds of the first run, with compilations, and of the second")
     with tempfile.TemporaryDirectory(prefix="PyGPU-") as cache:
         environment = {"PYGPU_TARGET": capabilities.target, "PYGPU_CACHE_DIR": cache}
         for result in runner.run("report", names, limit, environment, started):
-            report.result(result)
+            seconds = "".join(f"{one:9.3f}" for one in result.seconds)
+            write(f"{result.state:8}{result.name:28}{seconds}")
+            if result.text:
+                write(textwrap.indent(result.text.rstrip(), "    "))
+            for line in result.output.splitlines()[-_MOST_LINES:]:
+                write(f"    | {line}")
             counts[result.state] += 1
             has_device &= (result.name, result.state) != ("machine.runtime", "FAILED")
             if not has_device and [result.name] == last:
-                report.write("The other checks need a device.")
+                write("The other checks need a device.")
                 break
-    return counts
-
-
-def _write(file: TextIO | None, names: Sequence[str], limit: float) -> int:
-    report, start = _Report(file), time.monotonic()
-    now = datetime.datetime.now(datetime.timezone.utc)
-    report.write(f"PyGPU report of {now:%Y-%m-%d %H:%M} UTC\n\n== environment")
-    for fact in facts():
-        report.write(fact)
-    report.write("\n== checks: seconds of the first run, with compilations, and of the second")
-    counts = _run(report, names, limit)
     text = ", ".join(f"{count} {state}" for state, count in counts.items())
-    seconds = time.monotonic() - start
-    report.write(f"\n== total\n{text}; {seconds:.1f} s on the target {capabilities.target}")
+    took = time.monotonic() - start
+    write(f"\n== total\n{text}; {took:.1f} s on the target {capabilities.target}")
     return 1 if counts["FAILED"] else 0
 
 

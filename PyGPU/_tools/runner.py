@@ -162,7 +162,7 @@ class _Process(contextlib.ExitStack):
 
 
 def _result(command: str, name: str, report: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
-    """Run a check, those of results with known answers twice, and return the result."""
+    """Run a check, twice unless a second run adds nothing, and return the result."""
     module, function = CHECKS[command][name]
     is_once = command == "doctor" or name.startswith(("machine.", "speed."))
     state, text = "OK", ""
