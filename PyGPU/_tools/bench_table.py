@@ -1,10 +1,10 @@
 """Table of the benchmarked operations, one per line: an expression valid in all libraries.
 
 The expressions use the names of `bench_libraries.py` and of the libraries' modules; `n` is the
-number of elements, `dtype` their type. A line also has the expressions of libraries with another spelling, or
-None for a library that lacks the operation. The memory traffic of a line is the minimum that the
-operation needs: `arrays` times n elements of the dtype, plus `extra` times n bytes. Results are
-allocated by each library's own memory pool.
+number of elements, `dtype` their type. A line also has the expressions of libraries with another
+spelling, or None for a library that lacks the operation. The memory traffic of a line is the
+minimum that the operation needs: `arrays` times n elements of the dtype, plus `extra` times n
+bytes. Results are allocated by each library's own memory pool.
 """
 
 from __future__ import annotations
