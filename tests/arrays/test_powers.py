@@ -93,7 +93,7 @@ INVERSE = ["arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh"]
 @pytest.mark.parametrize("code", ["c8", "c16"])
 @pytest.mark.parametrize("name", INVERSE)
 def test_special_values_of_inverse_functions(name, code):
-    """Values and signs of C99's Annex G, as NumPy's; the signs of NaNs are the processor's own."""
+    """Values and signs of C99's Annex G, as NumPy's; it leaves the signs of a NaN's results open."""
     special = [0.0, -0.0, 1.0, -1.0, 0.5, -2.0, np.inf, -np.inf, np.nan]
     z = np.array([complex(x, y) for x in special for y in special], code)
     got = getattr(np, name)(to_gpu(z)).get()
@@ -101,9 +101,10 @@ def test_special_values_of_inverse_functions(name, code):
         expected = getattr(np, name)(z)
     assert got.dtype == expected.dtype
     for part in (np.real, np.imag):
-        np.testing.assert_allclose(part(got), part(expected), rtol=8 * np.finfo(code).eps)
-        known = ~np.isnan(part(expected))
-        assert (np.signbit(part(got)) == np.signbit(part(expected)))[known].all()
+        sizes, signs = (np.abs(part(got)), np.signbit(part(got)))
+        np.testing.assert_allclose(sizes, np.abs(part(expected)), rtol=8 * np.finfo(code).eps)
+        wrong = (signs != np.signbit(part(expected))) & ~np.isnan(z)
+        assert not wrong.any(), z[wrong]
 
 
 @pytest.mark.parametrize("name", ["log2", "exp2"])
