@@ -111,8 +111,7 @@ LAYERS = [
     | {"cuda.h", "hip.h", "hip_sources.h", "host.h", "cuda_on_host.h", "gpu.h", "settings.h"},
     {"error.h", "dtypes.h", "layout.h", "copy_plan.h", "pointer.h", "unique_handle.h"}
     | {"axes.h", "loop_axes.h", "pieces.h", "transfer_settings.h", "host_blocks.h", "cores.h"}
-    | {"quiet_thread.h", "streaming_copy.h", "system_files.h", "thread_team.h"}
-    | {"staging_schedule.h"},
+    | {"quiet_thread.h", "streaming_copy.h", "system_files.h", "thread_team.h"},
     {"device.h", "stream.h", "capture.h", "block_cache.h", "memory_pool.h", "memory.h", "peers.h"}
     | {"memory_stats.h", "host_function.h"}
     | {"device_array.h", "transfer.h", "transfer_watch.h", "staging.h", "bounce.h"}

@@ -25,13 +25,13 @@ StagingPlan plan_staging(std::size_t nbytes, bool up, unsigned most_threads,
                          const TransferSettings& settings);
 
 // Copy through the ring, after the work that the legacy null stream waits for. An upload of at most
-// one chunk is one copy on that stream, if it is dense. Any other transfer is several copies, and
-// work that other threads enqueue meanwhile may run between them, as between the pieces of the
-// runtime's own pageable downloads. Transfers of more than one chunk use the ring's own stream.
-// `moved` is called in this thread now and then, with the bytes that all threads have copied; its
-// exceptions are rethrown when no copy is under way. Returns false, without a copy, if another
-// thread uses the ring, or if copies of a failed transfer may still be under way. A transfer of at
-// least 16 MB waits for the ring, at most a second.
+// one chunk, and a quarter of the ring, is one copy on that stream, if it is dense. Any other
+// transfer is several copies, and work that other threads enqueue meanwhile may run between them,
+// as between the pieces of the runtime's own pageable downloads. Transfers of more than one chunk
+// use the ring's own stream. `moved` is called in this thread now and then, with the bytes that all
+// threads have copied; its exceptions are rethrown when no copy is under way. Returns false,
+// without a copy, if another thread uses the ring, or if copies of a failed transfer may still be
+// under way. A transfer of at least 16 MB waits for the ring, at most a second.
 bool stage(Ring& ring, const StagedTransfer& transfer, const StagingPlan& plan,
            const std::function<void(std::size_t moved)>& moved, Status& status);
 

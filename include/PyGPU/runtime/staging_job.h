@@ -1,10 +1,10 @@
 // One staged transfer under way: its copies over the bus, and the threads that fill or empty them.
 //
-// One thread, the director, calls the runtime. The other threads only copy bytes between the host's
-// memory and page-locked memory; the director does the same instead of idling. A download's copies
-// are enqueued as far ahead as there is page-locked memory, so that the bus does not wait for the
-// processor. An upload's runs are enqueued once they are full, all that follow each other as one
-// copy, for each copy costs the device some microseconds.
+// One thread, the director, calls the runtime. The other threads only copy pieces between the
+// host's memory and page-locked memory; the director does the same instead of idling. Page-locked
+// memory is used in rotation: a piece lies at its offset on the device, modulo the size. One copy
+// transfers pieces that follow each other: those of an upload that are full, and those of a
+// download for which there is room, so that the bus does not wait for the processor.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,6 @@
 
 #include "memory.h"
 #include "pieces.h"
-#include "staging_schedule.h"
 #include "stream.h"
 
 namespace PyGPU {
@@ -34,13 +33,22 @@ struct StagedTransfer {
   DeviceRows rows{};
 };
 
+// How a transfer is cut and shared. The sizes are upper bounds in bytes.
+struct StagingPlan {
+  unsigned threads;         // that fill or empty pieces
+  std::size_t piece_bytes;  // that a thread fills or empties at once
+  std::size_t copy_bytes;   // of one copy over the bus
+  bool past_cache;          // whether contiguous bytes are written past the processor's cache
+  bool has_stream;          // whether it uses the buffer's stream instead of the null stream
+};
+
 namespace staging {
 
 // Page-locked memory, and the stream and the events of copies from and to it. One job at a time
 // uses it.
 struct Buffer {
   // Allocate all on the current device.
-  explicit Buffer(std::size_t nbytes);
+  explicit Buffer(std::size_t nbytes_);
 
   // Wait for the copies on a stream, after an error.
   void settle_after_error(cudaStream_t used);
@@ -50,7 +58,10 @@ struct Buffer {
   char* address() const { return static_cast<char*>(memory.get().address); }
 
   Memory memory;
-  Rotation rotation;
+  std::size_t nbytes;
+  // Offset at which the next job begins. The device is faster on memory that no core has used
+  // lately, so there is more of it than is in flight.
+  std::size_t next = 0;
   Stream stream{cudaStreamNonBlocking, 0};
   // The work before a job. A thread may sleep while it waits for this event, which costs the device
   // up to 1.6 us more than an event that a thread waits for in a loop.
@@ -82,27 +93,29 @@ class Job {
 
  private:
   struct Copy {
-    std::size_t runs_end;  // number of the runs of all copies up to and including this one
+    std::size_t end;  // bytes of all copies up to and including this one
     cudaEvent_t done;
   };
 
   bool is_directed() const;
   bool succeeded(cudaError_t outcome);
+  // Return the number after the last piece of the copy that can be enqueued next.
+  std::size_t end_of_copy();
   void enqueue_ready();
-  bool is_ready(std::size_t run);
-  Run join_full_runs(std::size_t& end) const;
   void end_oldest();
-  void open_runs();
   bool has_arrived();
   void wait_for_oldest();
-  bool take_open_part(std::size_t& part);
-  // Fill or empty a part, and call `between()` between its pieces.
-  template <class Between>
-  void fill_or_empty(std::size_t part, Between between);
+  // Return whether a piece whose last byte has this offset may be filled or emptied.
+  bool is_open(std::size_t end) const { return end <= over_ + (transfer_.up ? room_ : 0); }
+  bool take_open_piece(std::size_t& piece);
+  void fill_or_empty(std::size_t piece);
   void copy_bytes(char* to, const char* from, std::size_t nbytes) const;
-  cudaError_t enqueue(const Run& run) const;
+  cudaError_t enqueue(std::size_t at, std::size_t nbytes) const;
   cudaError_t enqueue_bytes(char* device, char* chunk, std::size_t nbytes) const;
   cudaError_t enqueue_rows(char* device, char* chunk, std::size_t rows) const;
+  std::size_t end_of(std::size_t piece) const;
+  // Return the page-locked memory of the bytes at an offset on the device.
+  char* chunk(std::size_t at) const { return buffer_.address() + (start_ + at) % turn_; }
   // Return the place of a copy by its number.
   Copy& copy(std::size_t number) { return copies_[number % copies_.size()]; }
 
@@ -110,22 +123,24 @@ class Job {
   const StagingPlan plan_;
   Buffer& buffer_;
   const cudaStream_t stream_;
-  const Schedule schedule_;
-  const std::size_t all_;    // runs
+  const std::size_t all_;    // pieces
+  const std::size_t turn_;   // bytes after which memory is used again
+  const std::size_t room_;   // bytes that may be in page-locked memory at once
+  std::size_t start_;        // offset of the first byte in page-locked memory
   const bool watches_each_;  // whether each copy has an event, or only the last
 
-  // Only the director uses these: numbers of runs that were enqueued, that have arrived, and, in a
-  // download, that have left their chunks.
-  std::size_t enqueued_ = 0, arrived_ = 0, emptied_ = 0;
+  // Only the director uses these: the first piece, and byte, that is not enqueued, and the first
+  // piece of a download that has not left its memory.
+  std::size_t enqueued_ = 0, enqueued_bytes_ = 0, emptied_ = 0;
   std::vector<Copy> copies_;  // in rotation: those on their way, and the next
   std::size_t copies_begun_ = 0, copies_over_ = 0;
   cudaError_t error_ = cudaSuccess;
 
-  std::atomic<std::size_t> open_{0};  // runs that may be filled or emptied
-  std::atomic<std::size_t> next_{0};  // the first part that no thread has taken
+  std::atomic<std::size_t> over_{0};  // bytes whose copies are over
+  std::atomic<std::size_t> next_{0};  // the first piece that no thread has taken
   std::atomic<std::size_t> moved_{0};
-  std::atomic<bool> ended_{false};                          // by an error or an exception
-  std::unique_ptr<std::atomic<std::size_t>[]> parts_left_;  // to be filled or emptied, of each run
+  std::atomic<bool> ended_{false};              // by an error or an exception
+  std::unique_ptr<std::atomic<bool>[]> ready_;  // which pieces were filled or emptied
 };
 
 }  // namespace staging

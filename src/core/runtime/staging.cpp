@@ -171,31 +171,26 @@ void release_other_rings(const TransferSettings& settings) {
 // times near them differ by a few percent, so that they are not measured anew on each machine.
 StagingPlan plan_staging(std::size_t nbytes, bool up, unsigned most_threads,
                          const TransferSettings& settings) {
-  const auto bounded = [&](std::size_t size) { return std::min(size, settings.chunk_bytes); };
+  const std::size_t longest =
+      std::min(settings.chunk_bytes, settings.threads * settings.chunks * settings.chunk_bytes / 4);
+  const auto piece_of = [&](std::size_t size) { return std::min(size, longest); };
   StagingPlan plan{};
-  plan.has_stream = nbytes > settings.chunk_bytes;
+  plan.has_stream = nbytes > longest;
   // More threads fill memory faster than the bus empties it, and take bandwidth from the bus.
   // From 80 MB on, all threads were faster nevertheless.
   if (up && plan.has_stream && nbytes < 80 * MB)
     most_threads = std::min(most_threads, nbytes < 40 * MB ? 5u : 6u);
-  plan.threads = unsigned(std::clamp<std::size_t>(nbytes / bounded(128 * KB), 1, most_threads));
-  plan.copy_bytes = settings.chunk_bytes;
-  plan.tapers = !up || plan.has_stream;
-  if (!up) {
-    plan.piece_bytes = bounded(32 * KB);
-    plan.part_bytes = bounded(nbytes < 16 * MB ? 64 * KB : 128 * KB);
-    plan.run_bytes = bounded(2 * MB);
-    plan.past_cache = nbytes >= 32 * MB;
-  } else if (plan.has_stream) {
-    plan.piece_bytes = bounded(256 * KB);
-    plan.part_bytes = bounded(512 * KB);
-    plan.run_bytes = bounded(2 * MB);
-    plan.past_cache = nbytes < 192 * MB;
-  } else {
-    plan.piece_bytes = plan.part_bytes =
-        bounded(std::clamp<std::size_t>(nbytes / (4 * plan.threads), 32 * KB, 256 * KB));
-    plan.past_cache = true;
-  }
+  const std::size_t share = std::min(settings.chunk_bytes, 128 * KB);
+  plan.threads = unsigned(std::clamp<std::size_t>(nbytes / share, 1, most_threads));
+  plan.copy_bytes = longest;
+  if (!up)
+    plan.piece_bytes = piece_of(nbytes < 16 * MB ? 64 * KB : 128 * KB);
+  else if (plan.has_stream)
+    plan.piece_bytes = piece_of(256 * KB);
+  else
+    plan.piece_bytes =
+        piece_of(std::clamp<std::size_t>(nbytes / (4 * plan.threads), 32 * KB, 256 * KB));
+  plan.past_cache = up ? nbytes < 192 * MB : nbytes >= 32 * MB;
   return plan;
 }
 

@@ -18,9 +18,13 @@ constexpr std::chrono::microseconds pause_for_threads{20};
 // Most copies under way at once.
 constexpr std::size_t most_copies = 63;
 
+// Least bytes of a download's copy for each thread. Its last copies become short, so that little is
+// left to do after them.
+constexpr std::size_t least_for_each = 16 << 10;
+
 }  // namespace
 
-Buffer::Buffer(std::size_t nbytes) : rotation(nbytes) {
+Buffer::Buffer(std::size_t nbytes_) : nbytes(nbytes_) {
   for (const Status& made :
        {take_memory(memory, MemoryKind::pinned, nbytes), stream.status, earlier.status})
     if (made.failed()) {
@@ -42,19 +46,24 @@ bool Buffer::settle() {
   return unsettled.empty();
 }
 
+// A piece may extend beyond the end of a turn, by less than a piece. So two pieces less than a turn
+// can be in use.
 Job::Job(const StagedTransfer& transfer, const StagingPlan& plan, Buffer& buffer)
     : transfer_(transfer),
       plan_(plan),
       buffer_(buffer),
       stream_(plan.has_stream ? buffer.stream.get() : cudaStream_t()),
-      schedule_(transfer.pieces, plan, transfer.up, buffer.rotation),
-      all_(schedule_.runs().size()),
-      watches_each_(!transfer.up || schedule_.reuses_chunks()),
-      parts_left_(new std::atomic<std::size_t>[all_]) {
-  for (std::size_t run = 0; run < all_; ++run) parts_left_[run] = schedule_.parts_of(run);
+      all_(transfer.pieces.count()),
+      turn_(buffer.nbytes - plan.piece_bytes),
+      room_(turn_ - 2 * plan.piece_bytes),
+      start_(buffer.next),
+      watches_each_(!transfer.up || transfer.nbytes > room_),
+      ready_(new std::atomic<bool>[all_]()) {
+  if (start_ + transfer.nbytes > turn_) start_ = 0;  // a short transfer is in one place
+  constexpr std::size_t cache_line = 64;
+  buffer.next = (start_ + transfer.nbytes + cache_line - 1) / cache_line * cache_line % turn_;
   copies_.reserve(buffer.done.size());
   for (const Event& event : buffer.done) copies_.push_back({0, event.get()});
-  open_runs();
 }
 
 // The other threads wait in loops, so they are not called before the device has done what was
@@ -82,9 +91,9 @@ void Job::direct(const After& after) {
   const auto goes_on = [&] {
     enqueue_ready();
     const bool arrived = has_arrived();
-    std::size_t part = 0;
-    const bool took = take_open_part(part);
-    if (took) fill_or_empty(part, [this] { enqueue_ready(); });
+    std::size_t piece = 0;
+    const bool took = take_open_piece(piece);
+    if (took) fill_or_empty(piece);
     if (const std::size_t now = moved_; now != told) after(told = now);
     return arrived || took || is_directed();
   };
@@ -101,12 +110,10 @@ void Job::direct(const After& after) {
 }
 
 void Job::help() {
-  const std::size_t parts = schedule_.part_count();
-  for (std::size_t part; (part = next_++) < parts;) {
-    const std::size_t run = schedule_.run_of(part);
-    wait_until([&] { return open_ > run || ended_; }, looks_for);
+  for (std::size_t piece; (piece = next_++) < all_; fill_or_empty(piece)) {
+    const std::size_t end = end_of(piece);
+    wait_until([&] { return is_open(end) || ended_; }, looks_for);
     if (ended_) return;
-    fill_or_empty(part, [] {});
   }
 }
 
@@ -125,7 +132,7 @@ void Job::cancel() {
 
 bool Job::is_directed() const {
   if (ended_) return true;
-  return transfer_.up ? enqueued_ == all_ : arrived_ == all_ && next_ >= schedule_.part_count();
+  return transfer_.up ? enqueued_ == all_ : over_ == transfer_.nbytes && next_ >= all_;
 }
 
 bool Job::succeeded(cudaError_t outcome) {
@@ -135,63 +142,65 @@ bool Job::succeeded(cudaError_t outcome) {
   return false;
 }
 
-bool Job::is_ready(std::size_t run) {
-  if (transfer_.up) return !parts_left_[run];
-  while (emptied_ < arrived_ && !parts_left_[emptied_]) ++emptied_;
-  return emptied_ >= schedule_.runs()[run].after;
+std::size_t Job::end_of(std::size_t piece) const {
+  const Pieces::Piece found = transfer_.pieces.piece(piece);
+  return found.at + found.nbytes;
 }
 
-// Join the next run of an upload and the full ones after it. `end`, the number after the next run,
-// becomes the number after the last one.
-Run Job::join_full_runs(std::size_t& end) const {
-  const std::vector<Run>& runs = schedule_.runs();
-  Run joined = runs[enqueued_];
-  for (; end < all_ && !parts_left_[end]; ++end) {
-    const bool follows = runs[end].chunk == joined.chunk + joined.nbytes;
-    if (!follows || joined.nbytes + runs[end].nbytes > plan_.copy_bytes) break;
-    joined.nbytes += runs[end].nbytes;
+// An upload without a stream of its own is one copy.
+std::size_t Job::end_of_copy() {
+  const std::size_t left = transfer_.nbytes - enqueued_bytes_;
+  std::size_t most = plan_.copy_bytes, freed = 0;
+  if (!transfer_.up) {
+    while (emptied_ < all_ && ready_[emptied_]) ++emptied_;
+    freed = emptied_ < all_ ? transfer_.pieces.piece(emptied_).at : transfer_.nbytes;
+    most = std::min(most, std::max(left / 2, least_for_each * plan_.threads));
   }
-  return joined;
+  std::size_t end = enqueued_;
+  for (; end < all_; ++end) {
+    const std::size_t last = end_of(end);
+    if (transfer_.up ? !ready_[end] : last > freed + room_) break;
+    const char* const chunk_end = chunk(enqueued_bytes_) + (last - enqueued_bytes_);
+    const bool follows = chunk(last) == chunk_end || end + 1 == all_;
+    if (end > enqueued_ && last - enqueued_bytes_ > most) break;
+    if (!follows) return end + 1;
+  }
+  // Each copy costs the device some microseconds, so copies are short only near the ends.
+  const std::size_t least = std::min(plan_.copy_bytes - plan_.piece_bytes,
+                                     std::min(enqueued_bytes_, left) / plan_.threads);
+  const std::size_t full = end > enqueued_ ? end_of(end - 1) - enqueued_bytes_ : 0;
+  const bool waits = plan_.has_stream ? full < least : end < all_;
+  return transfer_.up && waits ? enqueued_ : end;
 }
 
 void Job::enqueue_ready() {
-  while (enqueued_ < all_ && !ended_ && is_ready(enqueued_)) {
+  while (enqueued_ < all_ && !ended_) {
     if (watches_each_ && copies_begun_ - copies_over_ == copies_.size()) return;
-    std::size_t end = enqueued_ + 1;
-    const Run run = transfer_.up ? join_full_runs(end) : schedule_.runs()[enqueued_];
-    if (!succeeded(enqueue(run))) return;
+    const std::size_t end = end_of_copy();
+    if (end == enqueued_) return;
+    const std::size_t end_bytes = end_of(end - 1);
+    if (!succeeded(enqueue(enqueued_bytes_, end_bytes - enqueued_bytes_))) return;
     if (watches_each_ || end == all_) {
-      copy(copies_begun_).runs_end = end;
+      copy(copies_begun_).end = end_bytes;
       if (!succeeded(cudaEventRecord(copy(copies_begun_).done, stream_))) return;
       ++copies_begun_;
     }
     enqueued_ = end;
+    enqueued_bytes_ = end_bytes;
   }
 }
 
-void Job::open_runs() {
-  std::size_t open = open_;
-  if (transfer_.up)
-    while (open < all_ && schedule_.runs()[open].after <= arrived_) ++open;
-  else
-    open = arrived_;
-  open_ = open;
-}
-
-void Job::end_oldest() {
-  arrived_ = copy(copies_over_++).runs_end;
-  open_runs();
-}
+void Job::end_oldest() { over_ = copy(copies_over_++).end; }
 
 bool Job::has_arrived() {
   if (!watches_each_ || ended_ || !may_query()) return false;
-  const std::size_t before = arrived_;
+  const std::size_t before = over_;
   while (copies_over_ < copies_begun_) {
     const cudaError_t state = state_of(copy(copies_over_).done);
     if (state == cudaErrorNotReady || !succeeded(state)) break;
     end_oldest();
   }
-  return arrived_ != before;
+  return over_ != before;
 }
 
 void Job::wait_for_oldest() {
@@ -202,54 +211,47 @@ void Job::wait_for_oldest() {
     end_oldest();
 }
 
-bool Job::take_open_part(std::size_t& part) {
-  part = next_;
+bool Job::take_open_piece(std::size_t& piece) {
+  piece = next_;
   do
-    if (part >= schedule_.part_count() || schedule_.run_of(part) >= open_) return false;
-  while (!next_.compare_exchange_weak(part, part + 1));
+    if (piece >= all_ || !is_open(end_of(piece))) return false;
+  while (!next_.compare_exchange_weak(piece, piece + 1));
   return true;
 }
 
-template <class Between>
-void Job::fill_or_empty(std::size_t part, Between between) {
+void Job::fill_or_empty(std::size_t number) {
   const Pieces& pieces = transfer_.pieces;
-  const std::size_t run = schedule_.run_of(part);
-  const Run& all = schedule_.runs()[run];
-  auto [first, count] = schedule_.pieces_of(part, run);
-  for (; count; --count, ++first) {
-    const Pieces::Piece piece = pieces.piece(first);
-    char* const chunk = buffer_.address() + all.chunk + (piece.at - all.at);
-    char* const host = transfer_.host;
-    if (!pieces.contiguous())
-      transfer_.up ? pieces.gather(piece, chunk, host) : pieces.scatter(piece, chunk, host);
-    else if (transfer_.up)
-      copy_bytes(chunk, host + piece.host_at, piece.nbytes);
-    else
-      copy_bytes(host + piece.host_at, chunk, piece.nbytes);
-    moved_ += piece.nbytes;
-    if (count > 1) between();
-  }
-  --parts_left_[run];
+  const Pieces::Piece piece = pieces.piece(number);
+  char* const middle = chunk(piece.at);
+  char* const host = transfer_.host;
+  if (!pieces.contiguous())
+    transfer_.up ? pieces.gather(piece, middle, host) : pieces.scatter(piece, middle, host);
+  else if (transfer_.up)
+    copy_bytes(middle, host + piece.host_at, piece.nbytes);
+  else
+    copy_bytes(host + piece.host_at, middle, piece.nbytes);
+  moved_ += piece.nbytes;
+  ready_[number] = true;
 }
 
 void Job::copy_bytes(char* to, const char* from, std::size_t nbytes) const {
   plan_.past_cache ? copy_past_cache(to, from, nbytes) : void(std::memcpy(to, from, nbytes));
 }
 
-// Enqueue the copy of a run. Among rows with a pitch, a run is the rest of a row, whole rows, and
+// Enqueue the copy of bytes. Among rows with a pitch, they are the rest of a row, whole rows, and
 // the beginning of another.
-cudaError_t Job::enqueue(const Run& run) const {
+cudaError_t Job::enqueue(std::size_t at, std::size_t nbytes) const {
   const auto [width, pitch] = transfer_.rows;
-  char* chunk = buffer_.address() + run.chunk;
-  if (!width) return enqueue_bytes(transfer_.device + run.at, chunk, run.nbytes);
+  char* from = chunk(at);
+  if (!width) return enqueue_bytes(transfer_.device + at, from, nbytes);
   cudaError_t outcome = cudaSuccess;
-  for (std::size_t at = run.at, end = run.at + run.nbytes; at < end && !outcome;) {
+  for (const std::size_t end = at + nbytes; at < end && !outcome;) {
     char* const device = transfer_.device + at / width * pitch + at % width;
     const std::size_t rows = at % width ? 0 : (end - at) / width;
-    const std::size_t nbytes = rows ? rows * width : std::min(width - at % width, end - at);
-    outcome = rows ? enqueue_rows(device, chunk, rows) : enqueue_bytes(device, chunk, nbytes);
-    at += nbytes;
-    chunk += nbytes;
+    const std::size_t moved = rows ? rows * width : std::min(width - at % width, end - at);
+    outcome = rows ? enqueue_rows(device, from, rows) : enqueue_bytes(device, from, moved);
+    at += moved;
+    from += moved;
   }
   return outcome;
 }
