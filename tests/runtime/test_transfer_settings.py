@@ -251,3 +251,30 @@ with configure(threads=3, chunk_bytes=4096, threshold=1):
     found = signal.sigtimedwait({signal.SIGUSR1}, 10)
     assert found is not None and found.si_signo == signal.SIGUSR1
 """)
+
+
+LAYOUTS = {
+    "contiguous": lambda n: np.arange(n, dtype=np.int32),
+    "strided": lambda n: np.arange(2 * n, dtype=np.int32)[::2],
+    "transposed": lambda n: np.arange(n // 7 * 7, dtype=np.int32).reshape(7, -1).T,
+    "rows": lambda n: np.arange(n // 50 * 100, dtype=np.int32).reshape(-1, 100)[:, :50],
+    "permuted": lambda n: (
+        np.arange(n // 60 * 60, dtype=np.int32).reshape(5, -1, 12).transpose(1, 2, 0)
+    ),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(("chunks", "chunk_bytes"), [(1, 4096), (2, 20480), (3, 65536)])
+def test_staged_bytes_arrive_whatever_the_ring_holds(layout, threads, chunks, chunk_bytes):
+    """Transfers shorter than a piece, as long as the ring, and many times as long."""
+    configure(threads=threads, chunks=chunks, chunk_bytes=chunk_bytes, threshold=1)
+    ring = threads * chunks * chunk_bytes // 4
+    for n in (60, ring // 4, ring - 1, ring + 1, 5 * ring):
+        host = LAYOUTS[layout](max(n, 60))
+        array = PyGPU.to_gpu(host)
+        np.testing.assert_array_equal(array.get(), host)
+        array.fill(0)
+        array.set(host)
+        np.testing.assert_array_equal(array.get(), host)
