@@ -1,11 +1,14 @@
 """Device functions that the expressions of PyGPU._kernels.operations call: their texts, by name.
 
-A kernel includes only the functions that it needs, because every line costs compile time. Some
-functions have a second text, an overload for complex numbers.
+A kernel includes only the functions that it needs, because every line costs compile time. The texts
+are in include/PyGPU/kernels/functions.h, and overloads for complex numbers in complex_functions.h.
 """
 
+import functools
 import re
 from collections.abc import Iterable
+
+from PyGPU._runtime import include_root
 
 _OF_ONE = (
     *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt"),
@@ -31,374 +34,36 @@ PYGPU_{loop}({name})
 """
 
 
-def _choice(name: str, sign: str, asked: str) -> str:
-    """Define the larger or smaller of two operands, or `a` if the operand `asked` is NaN."""
-    return f"""
-template <class T> __device__ T {name}(T a, T b) {{
-  const T one = a {sign} b ? a : b;
-  return {asked} != {asked} ? a : one;
-}}
-"""
-
-
-# Quotients round towards minus infinity and remainders have the divisor's sign, as in Python.
-# Dividing an integer by zero gives 0, as in NumPy. Integers wrap on overflow.
-_TEXTS = {
-    # A multiple of b, an even number; halves go to the even multiple. Sizes are unsigned, because
-    # signed overflow is undefined.
-    "P_round_tens": """
-template <class P_T> __device__ inline P_T P_round_tens(P_T a, P_T b) {
-  typedef unsigned long long P_size;
-  const P_size size = a < P_T(0) ? 0 - P_size(a) : P_size(a), step = P_size(b);
-  const P_size rest = size % step, down = size - rest;
-  const bool is_up = rest > step - rest || (rest == step - rest && (down / step) % 2);
-  const P_size found = is_up ? down + step : down;
-  return P_T(a < P_T(0) ? 0 - found : found);
-}
-""",
+_OF_C = {
     **{f"P_{name}": _of_c(name, "LOOP_OF_ONE", "a") for name in _OF_ONE},
     **{f"P_{name}": _of_c(name, "LOOP_BY_DOUBLE", "a") for name in _BY_DOUBLE},
     **{f"P_half_{name}": _of_c(name, "LOOP_OF_HALF", "a", prefix="P_half_") for name in _BY_DOUBLE},
     **{f"P_{name}": _of_c(name, "LOOP_OF_TWO", "a", "b") for name in _OF_TWO},
-    "P_tag": "template <bool> struct P_tag {};\n",
-    "P_is_float": """
-template <class T> struct P_is_float { static const bool value = false; };
-template <> struct P_is_float<float> { static const bool value = true; };
-template <> struct P_is_float<double> { static const bool value = true; };
-""",
-    # For integers. It avoids `a < 0`, of which compilers warn for unsigned types.
-    "P_below_zero": """
-template <class T> __device__ bool P_below_zero(T a) { return a < T(1) && a != T(0); }
-""",
-    "P_same": """
-template <class A, class B> __device__ bool P_same(A a, B b) {
-  return P_below_zero(a) == P_below_zero(b) && (unsigned long long)a == (unsigned long long)b;
 }
-""",
-    "P_less": """
-template <class A, class B> __device__ bool P_less(A a, B b) {
-  if (P_below_zero(a) != P_below_zero(b)) return P_below_zero(a);
-  return (unsigned long long)a < (unsigned long long)b;
-}
-""",
-    "P_quotient": """
-template <class T> __device__ T P_quotient(T a, T b) { return T(a / b); }
-""",
-    # An approximate division of short integers, whose error is at most 2^-21. The quotient is
-    # increased by more than that error, but by less than the distance of two quotients, 2^-16.
-    "P_short_quotient": """
-__device__ inline int P_short_quotient(int a, int b) {
-  return int(__fdividef(float(a), float(b)) * (1 + 1 / 262144.0f));
-}
-""",
-    # Not below the exact quotient if that is an integer: the relative error is at most 2^-22.
-    "P_near_quotient": """
-__device__ inline float P_near_quotient(float a, float b) {
-  const float q = __fdividef(a, b);
-  return q * (q < 0.0f ? 1 - 1 / 2097152.0f : 1 + 1 / 2097152.0f);
-}
-__device__ inline double P_near_quotient(double a, double b) { return a / b; }
-""",
-    "P_divmod": """
-template <class T> struct P_division { T quotient, remainder; };
-template <class T> __device__ P_division<T> P_short_divmod(int a, int b) {
-  const int q = P_short_quotient(a, b), r = a - q * b;
-  const bool is_low = r != 0 && (r ^ b) < 0;
-  return P_division<T>{b == 0 ? T(0) : T(q - is_low), b == 0 ? T(0) : T(is_low ? r + b : r)};
-}
-template <class T> __device__ P_division<T> P_divmod_as(T a, T b, P_tag<false>) {
-  if (sizeof(T) < 4) return P_short_divmod<T>(int(a), int(b));
-  if (b == T(0)) return P_division<T>{T(0), T(0)};
-  if (T(0) > T(-1) && b == T(-1)) return P_division<T>{T(0u - (unsigned long long)a), T(0)};
-  const T q = P_quotient(a, b), r = T(a - q * b);
-  const bool is_low = r != T(0) && P_below_zero(r) != P_below_zero(b);
-  return P_division<T>{T(q - is_low), T(is_low ? r + b : r)};
-}
-template <class T> __device__ P_division<T> P_divmod_as(T a, T b, P_tag<true>) {
-  // Below 2^21 or 2^50 the whole part of the quotient is at most one too large, or else the rest is
-  // larger than the divisor; it is exact. NumPy's quotient, which is found as below, may be off
-  // beyond. Of what is not finite neither comparison is true.
-  const T near = floor(P_near_quotient(a, b)), rest = fma(-near, b, a);
-  if (fabs(near) < T(sizeof(T) == 4 ? 2097152.0 : 1125899906842624.0) && fabs(rest) < fabs(b)) {
-    const bool is_over = rest != T(0) && (rest < T(0)) != (b < T(0));
-    return P_division<T>{is_over ? near - T(1) : near,
-                         rest == T(0) ? copysign(T(0), b) : is_over ? rest + b : rest};
-  }
-  const T r = fmod(a, b);
-  if (b == T(0)) return P_division<T>{a / b, r};
-  const bool is_low = r != T(0) && (b < T(0)) != (r < T(0));
-  T q = (a - r) / b;
-  if (is_low) q -= T(1);
-  const T whole = floor(q), nearest = q - whole > T(0.5) ? whole + T(1) : whole;
-  return P_division<T>{q == T(0) ? copysign(T(0), copysign(T(1), a) * b) : nearest,
-                       r == T(0) ? copysign(T(0), b) : is_low ? r + b : r};
-}
-template <class T> __device__ P_division<T> P_divmod(T a, T b) {
-  return P_divmod_as(a, b, P_tag<P_is_float<T>::value>());
-}
-""",
-    "P_floor_divide": """
-template <class T> __device__ T P_floor_divide(T a, T b) { return P_divmod(a, b).quotient; }
-""",
-    "P_remainder": """
-template <class T> __device__ T P_remainder(T a, T b) { return P_divmod(a, b).remainder; }
-""",
-    "P_fmod": """
-template <class T> __device__ T P_fmod(T a, T b) {  // of integers
-  if (sizeof(T) < 4) return b == T(0) ? T(0) : T(a - P_short_quotient(int(a), int(b)) * int(b));
-  return b == T(0) || (T(0) > T(-1) && b == T(-1)) ? T(0) : T(a - P_quotient(a, b) * b);
-}
-__device__ inline float P_fmod(float a, float b) { return fmodf(a, b); }
-__device__ inline double P_fmod(double a, double b) { return fmod(a, b); }
-""",
-    "P_power": """
-template <class N, class T> __device__ T P_power_in(T a, T b) {
-  N result = 1, base = N(a), left = N(b);
-  for (; left; left >>= 1, base *= base) if (left & 1) result *= base;
-  return T(result);
-}
-template <class T> __device__ T P_power(T a, T b) {  // of integers: exact, by squaring
-  if (P_below_zero(b)) return T(a == T(1) ? 1 : a == T(-1) ? (b % T(2) == T(0) ? 1 : -1) : 0);
-  return sizeof(T) == 8 ? P_power_in<unsigned long long>(a, b) : P_power_in<unsigned>(a, b);
-}
-__device__ __forceinline__ float P_power(float a, float b) { return P_pow(a, b); }
-__device__ __forceinline__ double P_power(double a, double b) { return P_pow(a, b); }
-""",
-    # For float, rounded once. For double, two roundings stay within one unit in the last place.
-    "P_cube": """
-__device__ inline float P_cube(float a) { return float(double(a) * a * a); }
-__device__ inline double P_cube(double a) { return a * a * a; }
-""",
-    "P_left_shift": """
-template <class T> __device__ T P_left_shift(T a, T b) {
-  return (unsigned long long)b < 8 * sizeof(T) ? T((unsigned long long)a << b) : T(0);
-}
-""",
-    "P_right_shift": """
-template <class T> __device__ T P_right_shift(T a, T b) {
-  if ((unsigned long long)b < 8 * sizeof(T)) return T(a >> b);
-  return T(P_below_zero(a) ? -1 : 0);
-}
-""",
-    "P_negative": """
-template <class T> __device__ T P_negative(T a) { return T(0ull - (unsigned long long)a); }
-__device__ inline float P_negative(float a) { return -a; }
-__device__ inline double P_negative(double a) { return -a; }
-""",
-    "P_absolute": """
-template <class T> __device__ T P_absolute(T a) {
-  return a < T(0) ? T(0ull - (unsigned long long)a) : a;
-}
-__device__ inline float P_absolute(float a) { return fabsf(a); }
-__device__ inline double P_absolute(double a) { return fabs(a); }
-""",
-    "P_reciprocal": """
-template <class T> __device__ T P_reciprocal(T a) {  // of integers
-  return a == T(1) || (T(0) > T(-1) && a == T(-1)) ? a : T(0);
-}
-__device__ inline float P_reciprocal(float a) { return 1.0f / a; }
-__device__ inline double P_reciprocal(double a) { return 1.0 / a; }
-""",
-    # NaN is its own sign.
-    "P_sign": """
-template <class T> __device__ T P_sign(T a) {
-  return a == T(0) ? T(0) : a > T(0) ? T(1) : a < T(0) ? T(-1) : a;
-}
-""",
-    "P_isinf": """
-template <class T> __device__ bool P_isinf(T a) { return a == a && a - a != a - a; }
-""",
-    # maximum and minimum return NaN if any operand is NaN; fmax and fmin ignore NaN. If both are
-    # NaN, the result is the first. Compilers vectorize two consecutive choices, but not one choice
-    # with a condition in two parts.
-    "P_maximum": _choice("P_maximum", ">=", "a"),
-    "P_minimum": _choice("P_minimum", "<=", "a"),
-    "P_fmax": _choice("P_fmax", ">=", "b"),
-    "P_fmin": _choice("P_fmin", "<=", "b"),
-    "P_heaviside": """
-template <class T> __device__ T P_heaviside(T a, T b) {
-  return a == T(0) ? b : a > T(0) ? T(1) : a < T(0) ? T(0) : a;
-}
-""",
-    # log(e^a + e^b) without overflow. Equal infinities have the gap 0.
-    "P_logaddexp": """
-template <class T> __device__ T P_logaddexp(T a, T b) {
-  const T gap = a == b ? T(0) : a - b;
-  return (gap > T(0) ? a : b) + P_log1p(P_exp(gap > T(0) ? -gap : gap));
-}
-""",
-    "P_logaddexp2": """
-template <class T> __device__ T P_logaddexp2(T a, T b) {
-  const T gap = a == b ? T(0) : a - b;
-  const T more = T(1.4426950408889634074) * P_log1p(P_exp2(gap > T(0) ? -gap : gap));
-  return (gap > T(0) ? a : b) + (gap == T(0) ? T(1) : more);  // exact, if the sum is fused as well
-}
-""",
-    # The absolute value of an integer, which the integer's own type may be unable to hold.
-    "P_magnitude": """
-template <class T> __device__ unsigned long long P_magnitude(T a) {
-  return P_below_zero(a) ? 0ull - (unsigned long long)a : (unsigned long long)a;
-}
-""",
-    "P_gcd": """
-template <class T> __device__ T P_gcd(T a, T b) {
-  unsigned long long x = P_magnitude(a), y = P_magnitude(b);
-  while (y != 0) { const unsigned long long r = x % y; x = y; y = r; }
-  return T(x);
-}
-""",
-    "P_lcm": """
-template <class T> __device__ T P_lcm(T a, T b) {
-  const unsigned long long divisor = P_magnitude(P_gcd(a, b));
-  return T(divisor == 0 ? 0 : P_magnitude(a) / divisor * P_magnitude(b));
-}
-""",
-    # The distance to the next number away from zero, with the sign of a; positive for zero.
-    "P_spacing": """
-template <class T> __device__ T P_spacing(T a) {
-  return nextafter(a, a < T(0) ? T(-INFINITY) : T(INFINITY)) - a;
-}
-""",
-    "P_as_half": """
-template <class T> __device__ T P_as_half(T a) { return T(__half2float(P_half(a))); }
-""",
-    # The distance from an absolute value to the next larger one.
-    "P_half_step": """
-__device__ inline float P_half_step(float a) {
-  int power;
-  frexp(a, &power);
-  if (fabsf(a) >= 65504.0f) return INFINITY;
-  return ldexp(1.0f, a == 0.0f || power < -13 ? -24 : power - 11);
-}
-""",
-    # A factor of 0.9999 changes the exponent for powers of two only.
-    "P_half_nextafter": """
-__device__ inline float P_half_nextafter(float a, float b) {
-  if (a == b || a != a) return a;
-  if (b != b) return b;
-  if (a == 0.0f || (a < b) == (a > 0.0f)) return a + copysign(P_half_step(a), b - a);
-  return a - a == 0.0f ? a - copysign(P_half_step(a * 0.9999f), a) : copysign(65504.0f, a);
-}
-""",
-    # The distance upwards: for this dtype alone, NumPy's spacing does not point away from zero.
-    "P_half_spacing": """
-__device__ inline float P_half_spacing(float a) {
-  return a - a == 0.0f ? P_half_nextafter(a, INFINITY) - a : a - a;
-}
-""",
-    # sin(pi a) / (pi a). Where pi a is 0, adding 1 to both gives 1 without a branch.
-    "P_sinc": """
-template <class T> __device__ T P_sinc(T a) {
-  const T angle = T(3.14159265358979323846) * a, add = T(angle == T(0));
-  return (P_sin(angle) + add) / (angle + add);
-}
-""",
-    # The exponent as an int, limited to a range beyond which every result is zero or infinite.
-    "P_exponent": """
-__device__ inline int P_exponent(double n) { return n > 5000 ? 5000 : n > -5000 ? int(n) : -5000; }
-""",
-    "P_fraction": """
-template <class T> __device__ T P_fraction(T a) { int power; return frexp(a, &power); }
-""",
-    "P_power_of_two": """
-template <class T> __device__ int P_power_of_two(T a) {
-  int power = 0;
-  frexp(a, &power);
-  return a - a == T(0) ? power : 0;
-}
-""",
-    "P_rest": """
-template <class T> __device__ T P_rest(T a) {  // behind the point, with the sign of the whole
-  return copysign(a == a && a - a != a - a ? T(0) : a - trunc(a), a);
-}
-""",
-}
-
-_COMPLEX = {
-    "P_power": """
-template <class R> __device__ pycuda::complex<R>
-P_power(const pycuda::complex<R>& a, const pycuda::complex<R>& b) {
-  return b.imag() == R(0) && a != R(0) ? pycuda::pow(a, b.real()) : pycuda::pow(a, b);
-}
-""",
-    "P_negative": """
-template <class R> __device__ pycuda::complex<R> P_negative(const pycuda::complex<R>& a) {
-  return -a;
-}
-""",
-    "P_absolute": """
-template <class R> __device__ R P_absolute(const pycuda::complex<R>& a) {
-  return P_hypot(a.real(), a.imag());
-}
-""",
-    "P_reciprocal": """
-template <class R> __device__ pycuda::complex<R> P_reciprocal(const pycuda::complex<R>& a) {
-  return R(1) / a;
-}
-""",
-    "P_sign": """
-template <class R> __device__ pycuda::complex<R> P_sign(const pycuda::complex<R>& a) {
-  const R size = pycuda::abs(a), x = a.real(), y = a.imag();
-  if (isinf(size) && isinf(x) != isinf(y))
-    return isinf(x) ? pycuda::complex<R>(copysign(R(1), x), R(0))
-                    : pycuda::complex<R>(R(0), copysign(R(1), y));
-  return size == R(0) ? pycuda::complex<R>(R(0)) : a / size;
-}
-""",
-    "P_hidden": """
-template <class R> __device__ pycuda::complex<R> P_hidden(const pycuda::complex<R>& a) {
-  return pycuda::complex<R>(P_unseen(a.real()), P_unseen(a.imag()));
-}
-""",
-    "P_times": """
-template <class R> __device__ pycuda::complex<R> P_times(const pycuda::complex<R>& a, double b) {
-  return pycuda::complex<R>(R(a.real() * b), R(a.imag() * b));
-}
-""",
-    "P_isinf": """
-template <class R> __device__ bool P_isinf(const pycuda::complex<R>& a) { return isinf(a); }
-""",
-    "P_rint": """
-template <class R> __device__ pycuda::complex<R> P_rint(const pycuda::complex<R>& a) {
-  return pycuda::complex<R>(rint(a.real()), rint(a.imag()));
-}
-""",
-    # log|1 + z| without cancellation in the sum; near -1, 1 + z keeps the digits that log needs.
-    "P_log1p": """
-template <class R> __device__ pycuda::complex<R> P_log1p(const pycuda::complex<R>& a) {
-  const R x = a.real(), y = a.imag(), large = R(1152921504606846976.0);  // 2^60
-  if ((x > R(-0.25) || (x > R(-0.5) && fabs(y) < R(0.5))) && x < large && fabs(y) < large)
-    return pycuda::complex<R>(log1p(x * (R(2) + x) + y * y) / R(2), atan2(y, R(1) + x));
-  return log(pycuda::complex<R>(R(1) + x, y));
-}
-""",
-    # exp(x) cos(y) - 1 = expm1(x) cos(y) - (1 - cos(y)).
-    "P_expm1": """
-template <class R> __device__ pycuda::complex<R> P_expm1(const pycuda::complex<R>& a) {
-  const R x = a.real();
-  if (!(x > R(-1) && x < R(64))) {
-    const pycuda::complex<R> power = exp(a);
-    return pycuda::complex<R>(power.real() - R(1), power.imag());
-  }
-  R sine, cosine;
-  pycuda::complex_detail::P_sine_cosine(a.imag(), &sine, &cosine);
-  const R more = expm1(x);
-  const R gap = cosine > R(0) ? sine * sine / (R(1) + cosine) : R(1) - cosine;
-  return pycuda::complex<R>(more * cosine - gap, (more + R(1)) * sine);
-}
-""",
-}
-
 _NAME = r"\bP_\w+"
+_DEFINED = re.compile(rf"(?m)^\S.*?({_NAME})(?=\(| \{{)")
+
+
+@functools.cache
+def _functions(file: str) -> dict[str, str]:
+    """Return the texts in a file of include/PyGPU/kernels, by the names that they define."""
+    texts = (include_root() / "PyGPU" / "kernels" / file).read_text().split("\n\n")[1:]
+    return {name: f"{text}\n" for text in texts for name in _DEFINED.findall(text)}
+
+
+def _tables(is_complex: bool) -> list[dict[str, str]]:
+    complex_functions = [_functions("complex_functions.h")] if is_complex else []
+    return [_OF_C, _functions("functions.h"), *complex_functions]
 
 
 def _needed(expressions: Iterable[str], is_complex: bool) -> set[str]:
+    tables = _tables(is_complex)
     needed: set[str] = set()
     new = set(re.findall(_NAME, " ".join(expressions)))
     while new:
         name = new.pop()
         needed.add(name)
-        text = _TEXTS.get(name, "") + (_COMPLEX.get(name, "") if is_complex else "")
+        text = "".join(table.get(name, "") for table in tables)
         new |= set(re.findall(_NAME, text)) - needed
     return needed
 
@@ -406,8 +71,9 @@ def _needed(expressions: Iterable[str], is_complex: bool) -> set[str]:
 def helpers(expressions: Iterable[str], is_complex: bool) -> str:
     """Return the text of the functions that `expressions` call, directly or indirectly."""
     needed = _needed(expressions, is_complex)
-    tables = (_TEXTS, _COMPLEX) if is_complex else (_TEXTS,)
-    return "".join(text for table in tables for name, text in table.items() if name in needed)
+    tables = _tables(is_complex)
+    used = [text for table in tables for name, text in table.items() if name in needed]
+    return "".join(dict.fromkeys(used))  # a text may define several names
 
 
 def has_loop_functions(expressions: Iterable[str]) -> bool:
