@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from cache_tools import SETTINGS, entries
+from threads_tools import at_once
 from writing_kernels import written
 
 import PyGPU
@@ -13,7 +14,7 @@ from PyGPU import compiler
 from PyGPU._compile.cache import entries as _cache
 from PyGPU._compile.compilers import build as _build
 from PyGPU._compile.compilers import cuda
-from PyGPU.compiler import SourceModule
+from PyGPU.compiler import DynamicModule, SourceModule
 
 SOURCE = "__global__ void write(int *out) { *out = %s; }"
 
@@ -121,6 +122,59 @@ def test_a_damaged_entry_is_compiled_anew(cache, compilations):
             path.write_bytes(data)
         assert written(SourceModule(SOURCE % 5, cache_dir=cache)) == 5
         assert compilations() == 1
+
+
+def test_threads_compile_a_text_once(cache, compilations):
+    modules = at_once([lambda: SourceModule(SOURCE % 8, cache_dir=cache)] * 6)
+    assert compilations() == 1
+    assert [written(module) for module in modules] == [8] * 6
+    assert not _cache._making
+
+
+@pytest.mark.skipif(PyGPU.target == "hip", reason="HIPRTC's code is not linked")
+def test_threads_link_texts_once(cache, compilations):
+    called, caller = "__device__ int f() { return 3; }", "__device__ int f();" + SOURCE % "f()"
+
+    def link():
+        return DynamicModule(cache_dir=cache).add_source(called).add_source(caller).link()
+
+    modules = at_once([link] * 6)
+    assert compilations() == 3
+    assert [written(module) for module in modules] == [3] * 6
+
+
+def test_a_child_compiles_what_another_thread_of_its_parent_compiles(python, tmp_path):
+    python(
+        """
+import os, signal, threading
+from PyGPU import compiler
+from PyGPU._compile.compilers import build
+
+compiles, go_on = threading.Event(), threading.Event()
+announced = build.announcements.announced
+
+def wait(*texts):
+    compiles.set()
+    go_on.wait()
+    return announced(*texts)
+
+build.announcements.announced = wait
+work = lambda: compiler.compile("__global__ void f() {}", arch="sm_90")
+thread = threading.Thread(target=work, daemon=True)
+thread.start()
+assert compiles.wait(60)
+build.announcements.announced = announced
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    os._exit(0 if work() else 1)
+assert os.waitpid(child, 0)[1] == 0
+go_on.set()
+thread.join()
+""",
+        PYGPU_TARGET="host",
+        PYGPU_CACHE_DIR=tmp_path,
+    )
 
 
 def test_failures_and_disabled_caches_leave_nothing(cache, monkeypatch):

@@ -6,10 +6,13 @@ entry or none. An entry that cannot be read or written costs a compilation and n
 
 from __future__ import annotations
 
+import contextlib
 import marshal
 import os
+import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PyGPU._compile.cache import dependencies, eviction, files
 from PyGPU._compile.cache.entry import Entry
@@ -20,6 +23,11 @@ if TYPE_CHECKING:
 
 _FORMAT = 5  # of an entry; old entries are ignored after a new number
 _MARSHAL = 2  # version of the facts in an entry, which all Pythons read
+
+# Locks of the entries that threads make. They are reentrant, because a signal handler may compile
+# in the thread that holds one. A forked child lacks the threads that hold them.
+_making: dict[str, contextlib.AbstractContextManager[Any]] = {}
+os.register_at_fork(after_in_child=_making.clear)
 
 
 def directory(asked: CacheDir) -> Path | None:
@@ -76,6 +84,19 @@ def load(folder: Path | None, name: str) -> Entry | None:
     of_system = entry.system_files or {}
     is_current = [*map(dependencies.file_state, of_system)] == [*of_system.values()]
     return entry if is_current else None
+
+
+def found_or_made(folder: Path | None, name: str, make: Callable[[], Entry]) -> Entry:
+    """Return the entry if it exists, or else the result of `make`, which stores it.
+
+    Threads that need the same entry wait for the first of them.
+    """
+    entry = load(folder, name)
+    if entry is None:
+        with _making.setdefault(name, threading.RLock()) if folder else contextlib.nullcontext():
+            entry = load(folder, name) or make()
+        _making.pop(name, None)
+    return entry
 
 
 def store(folder: Path | None, name: str, entry: Entry) -> None:

@@ -150,8 +150,8 @@ def _cached(
         "\0".join(found.installed),
         *(part for path in sorted(found.files) for part in (path, found.files[path])),
     )
-    entry = entries.load(cache, name)
-    if entry is None:
+
+    def compiled_and_stored() -> Entry:
         lines = request.source.count("\n") + 1
         text = f"{request.name} ({lines} lines) for {job.arch or backend.name}"
         with announcements.announced(f"compiling {text}", f"compiled {text}"):
@@ -159,4 +159,6 @@ def _cached(
         # If a file changed during the compilation, the image may be of either version of it.
         if cache is not None and _found(backend, request, options) == found:
             entries.store(cache, name, entry)
-    return entry
+        return entry
+
+    return entries.found_or_made(cache, name, compiled_and_stored)

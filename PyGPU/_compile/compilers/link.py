@@ -104,12 +104,15 @@ class Inputs:
         parts = [part for one in self.images for part in (str(one.kind), one.data, one.name)]
         own = own_files.digest(folder)
         name = entries.key("link", self._backend.name, identity, own, *words, *parts)
-        entry = entries.load(folder, name)
-        if entry is None:
+
+        def linked() -> Entry:
             text = f"{len(self.images)} images for {self._backend.name}"
             with announcements.announced(f"linking {text}", f"linked {text}"):
                 entry = make(folder)
             entries.store(folder, name, entry)
+            return entry
+
+        entry = entries.found_or_made(folder, name, linked)
         for one in self._entries:
             entry = entry._replace(
                 names={**entry.names, **one.names},
