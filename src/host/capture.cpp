@@ -103,7 +103,9 @@ cudaError_t refuse_captured(cudaStream_t stream) {
   if (active_captures == 0) return cudaSuccess;
   const Admission found = admit(stream);
   if (found.error || !found.capture) return found.error;
-  return invalidate(*found.capture, cudaErrorStreamCaptureUnsupported);
+  std::lock_guard<std::mutex> hold(Machine::get().lock);
+  if (stream->capture) (void)invalidate(*stream->capture, cudaErrorStreamCaptureUnsupported);
+  return cudaErrorStreamCaptureUnsupported;
 }
 
 cudaError_t refuse_captured() {
@@ -136,6 +138,7 @@ cudaError_t capture_event(cudaStream_t stream, cudaEvent_t event) {
   if (active_captures == 0) return cudaSuccess;
   const Admission found = admit(stream);
   if (found.error) return found.error;
+  std::lock_guard<std::mutex> hold(Machine::get().lock);
   event->capture = found.capture;
   event->captured_on = stream;
   return cudaSuccess;
@@ -286,8 +289,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   return call([&] {
     if (!exec) return cudaErrorInvalidValue;
     if (!Machine::get().is_valid(stream)) return cudaErrorInvalidResourceHandle;
-    if (Capture* const capture = capture_of(stream))
-      return invalidate(*capture, cudaErrorStreamCaptureUnsupported);
+    if (const cudaError_t error = refuse_captured(stream)) return error;
     return enqueue(stream, run_in_order(exec->work));
   });
 }

@@ -4,6 +4,7 @@
 // in the order of its stream (order.h).
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -39,7 +40,8 @@ struct PyGPUHostEvent {
   bool recorded = false;
   std::chrono::steady_clock::time_point time{};
   std::uint64_t pending = 0;  // number of the item that sets the time (order.h); 0: it is set
-  PyGPU::host::Capture* capture = nullptr;  // the capture that contains this event, or null
+  // The capture that contains this event, or null.
+  std::atomic<PyGPU::host::Capture*> capture{nullptr};
   cudaStream_t captured_on = nullptr;
   std::shared_ptr<PyGPU::host::SharedEvent> shared{};  // set if other processes know the event
 };

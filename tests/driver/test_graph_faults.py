@@ -1,5 +1,6 @@
 """Captures that cannot be: what is refused, and what ends one."""
 
+import contextlib
 import gc
 import threading
 
@@ -7,6 +8,7 @@ import graph_tools
 import numpy as np
 import pytest
 from graph_tools import ADD, X, add_to, launched
+from threads_tools import Call
 
 import PyGPU.driver as drv
 from PyGPU import gpuarray
@@ -115,6 +117,32 @@ def test_threads_capture_each_for_itself():
     for number, result in results.items():
         np.testing.assert_array_equal(result, (X + number) * number)
     assert len(results) == 8
+
+
+def test_threads_that_disturb_a_capture_while_it_ends():
+    # Without the machine's lock, only tests/sanitized.py finds the error.
+    a = gpuarray.zeros(1000, np.int32)
+    a += 1
+    captured, other = drv.Stream(1), drv.Stream(1)
+    is_over = threading.Event()
+
+    def disturb():
+        while not is_over.is_set():
+            with contextlib.suppress(drv.LogicError):
+                captured.synchronize()
+            drv.Event().record(other).query()
+
+    threads = [Call(disturb) for _ in range(3)]
+    for _ in range(100):
+        with contextlib.suppress(drv.LogicError), captured.capture():
+            a += 1
+    is_over.set()
+    for thread in threads:
+        thread.result()
+    with captured.capture() as graph:
+        a += 1
+    graph.launch()
+    assert (a.get() == 2).all()
 
 
 def test_other_threads_go_on_meanwhile():
