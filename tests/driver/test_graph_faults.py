@@ -8,7 +8,7 @@ import graph_tools
 import numpy as np
 import pytest
 from graph_tools import ADD, X, add_to, launched
-from threads_tools import Call
+from threads_tools import Call, at_once
 
 import PyGPU.driver as drv
 from PyGPU import gpuarray
@@ -117,6 +117,33 @@ def test_threads_capture_each_for_itself():
     for number, result in results.items():
         np.testing.assert_array_equal(result, (X + number) * number)
     assert len(results) == 8
+
+
+SLOW_ADD = """
+__global__ void add(int *x) {
+  int before = *(volatile int *)x;
+  for (volatile int i = 0; i < 20000; i = i + 1) {}
+  *x = before + 1;
+}
+"""
+
+
+def test_launches_of_one_graph_by_several_threads_do_not_overlap():
+    add = SourceModule(SLOW_ADD).get_function("add")
+    x = gpuarray.zeros(1, np.int32)
+    add(x, block=(1, 1, 1))
+    with drv.Stream(1).capture() as graph:
+        add(x, block=(1, 1, 1))
+    x.get()
+
+    def launch():
+        stream = drv.Stream(1)
+        for _ in range(50):
+            graph.launch(stream)
+        stream.synchronize()
+
+    at_once([launch] * 4)
+    assert x.get() == 1 + 4 * 50
 
 
 def test_threads_that_disturb_a_capture_while_it_ends():

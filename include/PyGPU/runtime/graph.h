@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 
 #include "capture.h"
 #include "memory.h"
@@ -39,6 +40,7 @@ class Graph {
     CapturedOwners owners;
     UniqueHandle<RecordedTraits> recorded;
     UniqueHandle<GraphTraits> exec;
+    std::mutex launches;  // the runtime allows one thread at a time to launch a graph
   };
 
   std::unique_ptr<Capture> capture_;

@@ -2,6 +2,7 @@
 #include "PyGPU/runtime/graph.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include "PyGPU/runtime/host_function.h"
 
@@ -81,8 +82,10 @@ void Graph::launch(const StreamRef& stream) const {
       return;
     }
     for (const auto& function : called) function->expect();
-    const cudaError_t error =
-        call_that_waits([&] { return cudaGraphLaunch(graph.value, stream.handle); });
+    const cudaError_t error = call_that_waits([&] {
+      const std::lock_guard<std::mutex> hold(work->launches);
+      return cudaGraphLaunch(graph.value, stream.handle);
+    });
     if (error)
       for (const auto& function : called) function->cancel();
     check("cudaGraphLaunch", error);
