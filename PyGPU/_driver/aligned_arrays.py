@@ -8,7 +8,7 @@ import numpy as np
 
 from PyGPU._driver.host_arrays import new_array, order_of, zeroed
 from PyGPU._driver.host_memory import AlignedHostAllocation
-from PyGPU._runtime import errors, integer
+from PyGPU._runtime import docstrings, errors, integer
 
 if TYPE_CHECKING:
     from PyGPU._types import DTypeLike, HostArray, Int, Order, Shape
@@ -26,24 +26,12 @@ def aligned_empty(
 ) -> HostArray:
     """Return an uninitialized array in aligned pageable host memory.
 
-    Parameters
-    ----------
-    shape : int or tuple of int
-        Shape of the array.
-    dtype : dtype
-        Data type of the elements.
-    order : {"C", "F"}, optional
-        Order of the elements in memory.
-    alignment : int, optional
-        Power of two that divides the address, in bytes.
+    :param shape:
+    :param dtype:
+    :param order:
+    :param alignment: Power of two that divides the address, in bytes.
+    :returns: Its ``base`` owns the memory.
 
-    Returns
-    -------
-    numpy.ndarray
-        Its ``base`` owns the memory.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> drv.aligned_empty(2, np.int32).shape
@@ -65,24 +53,12 @@ def aligned_zeros(
 ) -> HostArray:
     """Return an array of zeros in aligned pageable host memory.
 
-    Parameters
-    ----------
-    shape : int or tuple of int
-        Shape of the array.
-    dtype : dtype
-        Data type of the elements.
-    order : {"C", "F"}, optional
-        Order of the elements in memory.
-    alignment : int, optional
-        Power of two that divides the address, in bytes.
+    :param shape:
+    :param dtype:
+    :param order:
+    :param alignment: Power of two that divides the address, in bytes.
+    :returns: Its ``base`` owns the memory.
 
-    Returns
-    -------
-    numpy.ndarray
-        Its ``base`` owns the memory.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> drv.aligned_zeros(2, np.int32)
@@ -94,20 +70,10 @@ def aligned_zeros(
 def aligned_empty_like(array: HostArray, alignment: Int = 4096) -> HostArray:
     """Return an uninitialized array in aligned pageable host memory, laid out like another.
 
-    Parameters
-    ----------
-    array : numpy.ndarray
-        Contiguous array whose shape, dtype and order the result has.
-    alignment : int, optional
-        Power of two that divides the address, in bytes.
+    :param array: Contiguous array whose shape, dtype and order the result has.
+    :param alignment: Power of two that divides the address, in bytes.
+    :returns: Its ``base`` owns the memory.
 
-    Returns
-    -------
-    numpy.ndarray
-        Its ``base`` owns the memory.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> drv.aligned_empty_like(np.ones(2, np.int32)).shape
@@ -119,23 +85,16 @@ def aligned_empty_like(array: HostArray, alignment: Int = 4096) -> HostArray:
 def aligned_zeros_like(array: HostArray, alignment: Int = 4096) -> HostArray:
     """Return an array of zeros in aligned pageable host memory, with the layout of another array.
 
-    Parameters
-    ----------
-    array : numpy.ndarray
-        Contiguous array whose shape, dtype and order the result has.
-    alignment : int, optional
-        Power of two that divides the address, in bytes.
+    :param array: Contiguous array whose shape, dtype and order the result has.
+    :param alignment: Power of two that divides the address, in bytes.
+    :returns: Its ``base`` owns the memory.
 
-    Returns
-    -------
-    numpy.ndarray
-        Its ``base`` owns the memory.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> drv.aligned_zeros_like(np.ones(2, np.int32))
     array([0, 0], dtype=int32)
     """
     return zeroed(aligned_empty_like(array, alignment))
+
+
+docstrings.complete(__name__)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from PyGPU._compile.compilers import libraries
-from PyGPU._runtime import CompilerMissing, capabilities, encoded
+from PyGPU._runtime import CompilerMissing, capabilities, docstrings, encoded
 
 if TYPE_CHECKING:
     from PyGPU._types import P, R
@@ -73,13 +73,8 @@ class annotate:
     the first use: NVTX in the CUDA toolkit or the package ``nvidia-nvtx``, roctx in ROCm. Without
     the library, and on ``host``, which has no profiler, annotations have no effect.
 
-    Parameters
-    ----------
-    name : str
-        Name of the range.
+    :param name: Name of the range.
 
-    Examples
-    --------
     >>> import PyGPU
     >>> with PyGPU.annotate("allocate"):
     ...     a = PyGPU.gpuarray.zeros(1000, "float32")
@@ -111,20 +106,10 @@ class annotate:
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         """Return the function with a range around each of its calls.
 
-        Parameters
-        ----------
-        function : callable
-            Function of any kind, except generators and coroutines: they run in parts.
-
-        Returns
-        -------
-        callable
-            Function with the same parameters and result.
-
-        Raises
-        ------
-        TypeError
-            If `function` is not callable, or if it is a generator or a coroutine function.
+        :param function: Function of any kind, except generators and coroutines: they run in parts.
+        :returns: Function with the same parameters and result.
+        :raises TypeError: If `function` is not callable, or if it is a generator or a coroutine
+            function.
         """
         if not callable(function):
             raise TypeError(f"function: expected a callable, got {function!r}")
@@ -144,3 +129,6 @@ class annotate:
 
     def __repr__(self) -> str:
         return f"annotate({self._name!r})"
+
+
+docstrings.complete(__name__)

@@ -12,7 +12,7 @@ from PyGPU._driver.copies import (
     memcpy_htod,
     memcpy_htod_async,
 )
-from PyGPU._runtime import core, errors, hooks
+from PyGPU._runtime import core, docstrings, errors, hooks
 
 if TYPE_CHECKING:
     from PyGPU._types import BufferLike, StreamLike
@@ -30,13 +30,8 @@ class ArgumentHandler:
 
     Programs may subclass it and override `pre_call` and `post_call`.
 
-    Parameters
-    ----------
-    array : numpy.ndarray or other buffer
-        Contiguous host memory.
+    :param numpy.ndarray or other buffer array: Contiguous host memory.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> handler = drv.ArgumentHandler(np.zeros(4, np.int32))
@@ -51,10 +46,8 @@ class ArgumentHandler:
     def get_device_alloc(self) -> Any:
         """Return the device memory that replaces the array, allocated at the first call.
 
-        Returns
-        -------
-        DeviceAllocation or int
-            Memory of the array's size; 0 for an array without elements.
+        :returns DeviceAllocation or int: Memory of the array's size; 0 for an array without
+            elements.
         """
         if self.dev_alloc is None:
             size = getattr(self.array, "nbytes", None)
@@ -66,19 +59,13 @@ class ArgumentHandler:
     def pre_call(self, stream: StreamLike) -> None:
         """Prepare the device memory before a launch; the base class does nothing.
 
-        Parameters
-        ----------
-        stream : Stream or None
-            Stream of the launch.
+        :param stream: Stream of the launch.
         """
 
     def post_call(self, stream: StreamLike) -> None:
         """Use the device memory after a launch; the base class does nothing.
 
-        Parameters
-        ----------
-        stream : Stream or None
-            Stream of the launch.
+        :param stream: Stream of the launch.
         """
 
 
@@ -121,10 +108,7 @@ class In(ArgumentHandler):
     def pre_call(self, stream: StreamLike) -> None:
         """Copy the array to the device.
 
-        Parameters
-        ----------
-        stream : Stream or None
-            Stream of the launch.
+        :param stream: Stream of the launch.
         """
         _upload(self, stream)
 
@@ -152,20 +136,14 @@ class Out(ArgumentHandler):
     def pre_call(self, stream: StreamLike) -> None:
         """Check that the array is writable, so that the error precedes the launch.
 
-        Parameters
-        ----------
-        stream : Stream or None
-            Stream of the launch.
+        :param stream: Stream of the launch.
         """
         host_bytes(self.array, "Out", True)
 
     def post_call(self, stream: StreamLike) -> None:
         """Copy the device memory to the array.
 
-        Parameters
-        ----------
-        stream : Stream or None
-            Stream of the launch, for which the method waits.
+        :param stream: Stream of the launch, for which the method waits.
         """
         _download(self, stream)
 
@@ -193,13 +171,13 @@ class InOut(In, Out):
     def pre_call(self, stream: StreamLike) -> None:
         """Copy the array to the device.
 
-        Parameters
-        ----------
-        stream : Stream or None
-            Stream of the launch.
+        :param stream: Stream of the launch.
         """
         host_bytes(self.array, "InOut", True)
         _upload(self, stream)
 
 
 hooks.register(argument_handler=ArgumentHandler)
+
+
+docstrings.complete(__name__)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PyGPU._driver import enums, strided_copies
 from PyGPU._driver.arrays import Array
-from PyGPU._runtime import core, errors
+from PyGPU._runtime import core, docstrings, errors
 
 if TYPE_CHECKING:
     from PyGPU._types import Address, BufferLike, Int
@@ -43,19 +43,11 @@ def _memory(kind: enums.memory_type, where: strided_copies.Buffer | int) -> stri
 def memcpy_dtoa(ary: Array, index: Int, src: Address, len: Int) -> None:
     """Copy device memory to a one-dimensional Array.
 
-    Parameters
-    ----------
-    ary : Array
-        Array to write.
-    index : int
-        Position in the Array, in bytes.
-    src : int or device memory
-        Address to read.
-    len : int
-        Bytes to copy.
+    :param ary: Array to write.
+    :param index: Position in the Array, in bytes.
+    :param src: Address to read.
+    :param len: Bytes to copy.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> array = drv.matrix_to_array(np.zeros((1, 2), np.float32), "C")
@@ -73,19 +65,11 @@ def memcpy_dtoa(ary: Array, index: Int, src: Address, len: Int) -> None:
 def memcpy_atod(dest: Address, ary: Array, index: Int, len: Int) -> None:
     """Copy a one-dimensional Array to device memory.
 
-    Parameters
-    ----------
-    dest : int or device memory
-        Address to write.
-    ary : Array
-        Array to read.
-    index : int
-        Position in the Array, in bytes.
-    len : int
-        Bytes to copy.
+    :param dest: Address to write.
+    :param ary: Array to read.
+    :param index: Position in the Array, in bytes.
+    :param len: Bytes to copy.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> array = drv.matrix_to_array(np.float32([[4, 5]]), "C")
@@ -102,17 +86,10 @@ def memcpy_atod(dest: Address, ary: Array, index: Int, len: Int) -> None:
 def memcpy_htoa(ary: Array, index: Int, src: BufferLike) -> None:
     """Copy a host buffer to a one-dimensional Array.
 
-    Parameters
-    ----------
-    ary : Array
-        Array to write.
-    index : int
-        Position in the Array, in bytes.
-    src : buffer
-        Contiguous host memory, copied whole.
+    :param ary: Array to write.
+    :param index: Position in the Array, in bytes.
+    :param src: Contiguous host memory, copied whole.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> array = drv.matrix_to_array(np.zeros((1, 2), np.float32), "C")
@@ -130,17 +107,10 @@ def memcpy_htoa(ary: Array, index: Int, src: BufferLike) -> None:
 def memcpy_atoh(dest: BufferLike, ary: Array, index: Int) -> None:
     """Copy a one-dimensional Array to a host buffer.
 
-    Parameters
-    ----------
-    dest : buffer
-        Writable contiguous host memory, filled whole.
-    ary : Array
-        Array to read.
-    index : int
-        Position in the Array, in bytes.
+    :param dest: Writable contiguous host memory, filled whole.
+    :param ary: Array to read.
+    :param index: Position in the Array, in bytes.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> array = drv.matrix_to_array(np.float32([[4, 5]]), "C")
@@ -157,21 +127,12 @@ def memcpy_atoh(dest: BufferLike, ary: Array, index: Int) -> None:
 def memcpy_atoa(dest: Array, dest_index: Int, src: Array, src_index: Int, len: Int) -> None:
     """Copy a one-dimensional Array to another one.
 
-    Parameters
-    ----------
-    dest : Array
-        Array to write.
-    dest_index : int
-        Position in `dest`, in bytes.
-    src : Array
-        Array to read.
-    src_index : int
-        Position in `src`, in bytes.
-    len : int
-        Bytes to copy.
+    :param dest: Array to write.
+    :param dest_index: Position in `dest`, in bytes.
+    :param src: Array to read.
+    :param src_index: Position in `src`, in bytes.
+    :param len: Bytes to copy.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> source = drv.matrix_to_array(np.float32([[4, 5]]), "C")
@@ -189,3 +150,6 @@ def memcpy_atoa(dest: Array, dest_index: Int, src: Array, src_index: Int, len: I
 
 
 py_memcpy_htoa, py_memcpy_atoh = memcpy_htoa, memcpy_atoh
+
+
+docstrings.complete(__name__)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from PyGPU._driver import enums, strided_copies
-from PyGPU._runtime import core, errors
+from PyGPU._runtime import core, docstrings, errors
 
 if TYPE_CHECKING:
     from PyGPU._types import ArrayLike, DTypeLike, Order
@@ -55,23 +55,10 @@ def channel_format(format: int, num_channels: int) -> tuple[int, int, int]:
 def dtype_to_array_format(dtype: DTypeLike) -> enums.array_format:
     """Return the array_format of a dtype.
 
-    Parameters
-    ----------
-    dtype : dtype
-        Integers of 8, 16 or 32 bits, float16 or float32.
+    :param dtype: Integers of 8, 16 or 32 bits, float16 or float32.
+    :returns: Format of an array or a texture.
+    :raises TypeError: If no format has that dtype.
 
-    Returns
-    -------
-    array_format
-        Format of an array or a texture.
-
-    Raises
-    ------
-    TypeError
-        If no format has that dtype.
-
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> print(drv.dtype_to_array_format("float32"))
     FLOAT
@@ -105,8 +92,6 @@ class ArrayDescriptor:
     num_channels : int
         Channels of an element: 1, 2 or 4.
 
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> descriptor = drv.ArrayDescriptor()
     >>> descriptor.width, descriptor.height, descriptor.num_channels = 8, 4, 1
@@ -135,8 +120,6 @@ class ArrayDescriptor3D(ArrayDescriptor):
     flags : int
         Combination of ``array3d_flags``.
 
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> descriptor = drv.ArrayDescriptor3D()
     >>> descriptor.width, descriptor.height, descriptor.depth = 8, 4, 2
@@ -153,20 +136,10 @@ class ArrayDescriptor3D(ArrayDescriptor):
 class Array(core._Array):
     """Device memory that textures and surfaces access, freed with the object.
 
-    Parameters
-    ----------
-    descriptor : ArrayDescriptor or ArrayDescriptor3D
-        Extents, format and flags.
+    :param ArrayDescriptor or ArrayDescriptor3D descriptor: Extents, format and flags.
+    :raises LogicError: If the device has no such arrays.
+    :raises MemoryError: If the device has too little memory.
 
-    Raises
-    ------
-    LogicError
-        If the device has no such arrays.
-    MemoryError
-        If the device has too little memory.
-
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> descriptor = drv.ArrayDescriptor()
     >>> descriptor.width, descriptor.num_channels = 8, 1
@@ -206,20 +179,14 @@ class Array(core._Array):
     def get_descriptor(self) -> ArrayDescriptor:
         """Return the extents and the format of the Array.
 
-        Returns
-        -------
-        ArrayDescriptor
-            Width, height, format and channels.
+        :returns: Width, height, format and channels.
         """
         return self._describe(ArrayDescriptor())
 
     def get_descriptor_3d(self) -> ArrayDescriptor3D:
         """Return the extents, the format and the flags of the Array.
 
-        Returns
-        -------
-        ArrayDescriptor3D
-            Width, height, depth, format, channels and flags.
+        :returns: Width, height, depth, format, channels and flags.
         """
         return self._describe(ArrayDescriptor3D())
 
@@ -278,27 +245,13 @@ def _require(name: str, shape: Sequence[int], lengths: tuple[int, ...]) -> None:
 def matrix_to_array(matrix: ArrayLike, order: Order, allow_double_hack: bool = False) -> Array:
     """Copy a matrix to a new Array.
 
-    Parameters
-    ----------
-    matrix : array_like
-        Shape (height, width) for the order "C", (width, height) for "F".
-    order : {"C", "F"}
-        Order of the axes.
-    allow_double_hack : bool, optional
-        Store float64 as two channels of int32, for ``__hiloint2double(v.y, v.x)``.
+    :param matrix: Shape (height, width) for the order "C", (width, height) for "F".
+    :param order: Order of the axes.
+    :param allow_double_hack: Store float64 as two channels of int32, for ``__hiloint2double(v.y,
+        v.x)``.
+    :returns: The copy, on the current device.
+    :raises TypeError: If no texture has the matrix's dtype.
 
-    Returns
-    -------
-    Array
-        The copy, on the current device.
-
-    Raises
-    ------
-    TypeError
-        If no texture has the matrix's dtype.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> drv.matrix_to_array(np.zeros((4, 8), np.float32), "C").get_descriptor().width
@@ -327,23 +280,12 @@ def np_to_array(nparray: ArrayLike, order: Order, allowSurfaceBind: bool = False
 
     complex64 and float64 become two channels of int32, complex128 becomes four.
 
-    Parameters
-    ----------
-    nparray : array_like
-        The data.
-    order : {"C", "F"}
-        "C" makes the last axis the width, "F" the first one.
-    allowSurfaceBind : bool, optional
-        Let surfaces access the Array. Two-dimensional data then is the only layer of a layered
-        array.
+    :param nparray: The data.
+    :param order: "C" makes the last axis the width, "F" the first one.
+    :param allowSurfaceBind: Let surfaces access the Array. Two-dimensional data then is the only
+        layer of a layered array.
+    :returns: The copy, on the current device.
 
-    Returns
-    -------
-    Array
-        The copy, on the current device.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> drv.np_to_array(np.zeros((2, 4, 8), np.float32), "C").get_descriptor_3d().depth
@@ -363,28 +305,13 @@ def gpuarray_to_array(
 
     complex64 and float64 become two channels of int32, complex128 becomes four.
 
-    Parameters
-    ----------
-    gpuarray : GPUArray
-        The data, contiguous in the given order.
-    order : {"C", "F"}
-        "C" makes the last axis the width, "F" the first one.
-    allowSurfaceBind : bool, optional
-        Let surfaces access the Array. Two-dimensional data then is the only layer of a layered
-        array.
+    :param gpuarray: The data, contiguous in the given order.
+    :param order: "C" makes the last axis the width, "F" the first one.
+    :param allowSurfaceBind: Let surfaces access the Array. Two-dimensional data then is the only
+        layer of a layered array.
+    :returns: The copy.
+    :raises ValueError: If the GPUArray is not contiguous in that order.
 
-    Returns
-    -------
-    Array
-        The copy.
-
-    Raises
-    ------
-    ValueError
-        If the GPUArray is not contiguous in that order.
-
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> import PyGPU.gpuarray as gpuarray
     >>> drv.gpuarray_to_array(gpuarray.zeros((4, 8), "float32"), "C").get_descriptor().width
@@ -403,20 +330,11 @@ def gpuarray_to_array(
 def make_multichannel_2d_array(ndarray: ArrayLike, order: Order) -> Array:
     """Copy an ndarray to a new Array of several channels.
 
-    Parameters
-    ----------
-    ndarray : array_like
-        Shape (height, width, channels) for the order "C", (channels, width, height) for "F".
-    order : {"C", "F"}
-        Order of the axes.
+    :param ndarray: Shape (height, width, channels) for the order "C", (channels, width, height) for
+        "F".
+    :param order: Order of the axes.
+    :returns: The copy, on the current device.
 
-    Returns
-    -------
-    Array
-        The copy, on the current device.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> array = drv.make_multichannel_2d_array(np.zeros((4, 8, 2), np.float32), "C")
@@ -431,3 +349,6 @@ def make_multichannel_2d_array(ndarray: ArrayLike, order: Order) -> Array:
     array = _new_array(shape, order, dtype_to_array_format(data.dtype), channels)
     row_bytes = shape[-1 if order == "C" else 0] * channels * data.itemsize
     return _fill(array, _MEMORY.HOST, strided_copies.Buffer(data, "ndarray", False), row_bytes)
+
+
+docstrings.complete(__name__)

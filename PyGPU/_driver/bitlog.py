@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyGPU._runtime import integer
+from PyGPU._runtime import docstrings, integer
 
 if TYPE_CHECKING:
     from PyGPU._types import Int
@@ -13,20 +13,14 @@ if TYPE_CHECKING:
 def bitlog2(n: Int) -> int:
     """Return the position of the highest bit that is set.
 
-    Parameters
-    ----------
-    n : int
-        Number, 0 or more.
+    :param n: Number, 0 or more.
+    :returns: floor(log2(n)), and 0 for 0.
 
-    Returns
-    -------
-    int
-        floor(log2(n)), and 0 for 0.
-
-    Examples
-    --------
     >>> from PyGPU.tools import bitlog2
     >>> bitlog2(1000)
     9
     """
     return max(integer("n", n).bit_length() - 1, 0)
+
+
+docstrings.complete(__name__)

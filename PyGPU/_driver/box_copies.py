@@ -8,7 +8,7 @@ import numpy as np
 
 from PyGPU._driver import enums
 from PyGPU._driver.strided_copies import Buffer, End, array_in, copy, non_negative
-from PyGPU._runtime import core, errors
+from PyGPU._runtime import core, docstrings, errors
 
 if TYPE_CHECKING:
     from PyGPU._types import Address, BufferLike, StreamLike
@@ -57,50 +57,35 @@ class _Box:
     def set_src_host(self, buffer: BufferLike) -> None:
         """Copy from a host buffer.
 
-        Parameters
-        ----------
-        buffer : buffer
-            Host memory of any strides; positions count from its first element.
+        :param buffer: Host memory of any strides; positions count from its first element.
         """
         self._set("src", _HOST, Buffer(buffer, "src", False))
 
     def set_dst_host(self, buffer: BufferLike) -> None:
         """Copy to a host buffer.
 
-        Parameters
-        ----------
-        buffer : buffer
-            Writable host memory of any strides; positions count from its first element.
+        :param buffer: Writable host memory of any strides; positions count from its first element.
         """
         self._set("dst", _HOST, Buffer(buffer, "dst", True))
 
     def set_src_array(self, array: core._Array) -> None:
         """Copy from an Array.
 
-        Parameters
-        ----------
-        array : Array
-            Array to read.
+        :param array: Array to read.
         """
         self._set("src", _ARRAY, array_in(array, "src"))
 
     def set_dst_array(self, array: core._Array) -> None:
         """Copy to an Array.
 
-        Parameters
-        ----------
-        array : Array
-            Array to write.
+        :param array: Array to write.
         """
         self._set("dst", _ARRAY, array_in(array, "dst"))
 
     def set_src_device(self, devptr: Address) -> None:
         """Copy from device memory.
 
-        Parameters
-        ----------
-        devptr : int or device memory
-            Address to read.
+        :param devptr: Address to read.
         """
         self.src_device = core._device_address(devptr, "src")
         self._set("src", _DEVICE, devptr)
@@ -108,10 +93,7 @@ class _Box:
     def set_dst_device(self, devptr: Address) -> None:
         """Copy to device memory.
 
-        Parameters
-        ----------
-        devptr : int or device memory
-            Address to write.
+        :param devptr: Address to write.
         """
         self.dst_device = core._device_address(devptr, "dst", writable=True)
         self._set("dst", _DEVICE, devptr)
@@ -119,20 +101,14 @@ class _Box:
     def set_src_unified(self, buffer: BufferLike) -> None:
         """Copy from memory whose address the runtime identifies, such as managed memory.
 
-        Parameters
-        ----------
-        buffer : buffer
-            Contiguous memory.
+        :param buffer: Contiguous memory.
         """
         self._set("src", _UNIFIED, Buffer(buffer, "src", False, contiguous=True))
 
     def set_dst_unified(self, buffer: BufferLike) -> None:
         """Copy to memory whose address the runtime identifies, such as managed memory.
 
-        Parameters
-        ----------
-        buffer : buffer
-            Writable contiguous memory.
+        :param buffer: Writable contiguous memory.
         """
         self._set("dst", _UNIFIED, Buffer(buffer, "dst", True, contiguous=True))
 
@@ -197,8 +173,6 @@ class Memcpy2D(_Box):
     width_in_bytes, height : int
         Extents of the rectangle.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> source, result = np.arange(6, dtype=np.int8).reshape(2, 3), np.zeros((2, 2), np.int8)
@@ -232,8 +206,6 @@ class Memcpy3D(_Box):
     depth : int
         Number of slices.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> source, result = np.arange(8, dtype=np.int8), np.zeros((2, 1, 2), np.int8)
@@ -268,8 +240,6 @@ class Memcpy3DPeer(Memcpy3D):
 
     Each device is that of the context that is set, otherwise the owner of the memory.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> context = drv.Device(0).retain_primary_context()
@@ -293,20 +263,14 @@ class Memcpy3DPeer(Memcpy3D):
     def set_src_context(self, ctx: Any) -> None:
         """Set the device of the source.
 
-        Parameters
-        ----------
-        ctx : Context
-            Context of the device.
+        :param Context ctx: Context of the device.
         """
         self._contexts["src"] = _context(ctx)
 
     def set_dst_context(self, ctx: Any) -> None:
         """Set the device of the destination.
 
-        Parameters
-        ----------
-        ctx : Context
-            Context of the device.
+        :param Context ctx: Context of the device.
         """
         self._contexts["dst"] = _context(ctx)
 
@@ -329,3 +293,6 @@ def _context(ctx: Any) -> Any:
     if not hasattr(getattr(ctx, "device", None), "_ordinal"):
         raise TypeError(f"ctx: expected a Context, got {type(ctx).__name__}")
     return ctx
+
+
+docstrings.complete(__name__)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyGPU._driver import enums
-from PyGPU._runtime import core, errors, extent, integer, state
+from PyGPU._runtime import core, docstrings, errors, extent, integer, state
 
 if TYPE_CHECKING:
     from PyGPU._types import Device, Int
@@ -47,15 +47,9 @@ class Context:
 
     Contexts come from :meth:`Device.make_context` and :meth:`Device.retain_primary_context`.
 
-    Parameters
-    ----------
-    device : Device
-        Device of the context.
-    key : object
-        Private to PyGPU: programs cannot construct contexts.
+    :param device: Device of the context.
+    :param key: Private to PyGPU: programs cannot construct contexts.
 
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> context = drv.Device(0).make_context()
     >>> drv.Context.get_device() == drv.Device(0)
@@ -80,10 +74,7 @@ class Context:
 
         Below the last context, the device is current that was so before the first one.
 
-        Raises
-        ------
-        LogicError
-            If the stack is empty.
+        :raises LogicError: If the stack is empty.
         """
         if not state.stack():
             raise errors.LogicError("Context.pop failed: no context is current in this thread")
@@ -106,20 +97,9 @@ class Context:
     def attach(flags: int = 0) -> Context:
         """Return the current context.
 
-        Parameters
-        ----------
-        flags : int, optional
-            Ignored.
-
-        Returns
-        -------
-        Context
-            The current context of the thread.
-
-        Raises
-        ------
-        LogicError
-            If no context is current.
+        :param flags: Ignored.
+        :returns: The current context of the thread.
+        :raises LogicError: If no context is current.
         """
         context = Context.get_current()
         if context is None:
@@ -130,10 +110,7 @@ class Context:
     def get_current() -> Context | None:
         """Return the thread's current context.
 
-        Returns
-        -------
-        Context or None
-            None if the stack is empty.
+        :returns: None if the stack is empty.
         """
         stack: list[Context] = state.stack()
         return stack[-1] if stack else None
@@ -142,15 +119,8 @@ class Context:
     def get_device() -> Device:
         """Return the device of the current context.
 
-        Returns
-        -------
-        Device
-            The device.
-
-        Raises
-        ------
-        LogicError
-            If no context is current.
+        :returns: The device.
+        :raises LogicError: If no context is current.
         """
         context = Context.get_current()
         if context is None:
@@ -168,12 +138,8 @@ class Context:
     def set_limit(limit: Int, value: Int) -> None:
         """Set a resource limit of the current device.
 
-        Parameters
-        ----------
-        limit : limit
-            The limit to set.
-        value : int
-            Its value, in bytes or entries.
+        :param limit limit: The limit to set.
+        :param value: Its value, in bytes or entries.
         """
         errors.check(
             core.cudaDeviceSetLimit(integer("limit", limit), extent("value", value)),
@@ -184,15 +150,8 @@ class Context:
     def get_limit(limit: Int) -> int:
         """Return a resource limit of the current device.
 
-        Parameters
-        ----------
-        limit : limit
-            The limit to read.
-
-        Returns
-        -------
-        int
-            Its value, in bytes or entries.
+        :param limit limit: The limit to read.
+        :returns: Its value, in bytes or entries.
         """
         return errors.check(
             core.cudaDeviceGetLimit(integer("limit", limit)), f"get_limit({limit!r})"
@@ -202,10 +161,7 @@ class Context:
     def set_cache_config(config: Int) -> None:
         """Set the preferred use of the current device's on-chip memory.
 
-        Parameters
-        ----------
-        config : func_cache
-            Shared memory or L1 cache.
+        :param func_cache config: Shared memory or L1 cache.
         """
         errors.check(
             core.cudaDeviceSetCacheConfig(integer("config", config)), "cudaDeviceSetCacheConfig"
@@ -215,10 +171,7 @@ class Context:
     def get_cache_config() -> int:
         """Return the preferred use of the current device's on-chip memory.
 
-        Returns
-        -------
-        func_cache
-            Shared memory or L1 cache.
+        :returns func_cache: Shared memory or L1 cache.
         """
         config = errors.check(core.cudaDeviceGetCacheConfig(), "cudaDeviceGetCacheConfig")
         return enums.func_cache.values.get(config, config)
@@ -227,10 +180,7 @@ class Context:
     def set_shared_config(config: Int) -> None:
         """Do nothing: current devices have one bank size.
 
-        Parameters
-        ----------
-        config : shared_config
-            Checked and ignored.
+        :param shared_config config: Checked and ignored.
         """
         enums.shared_config(int(config))
 
@@ -238,20 +188,14 @@ class Context:
     def get_shared_config() -> enums.shared_config:
         """Return the bank size of shared memory.
 
-        Returns
-        -------
-        shared_config
-            Always DEFAULT_BANK_SIZE.
+        :returns: Always DEFAULT_BANK_SIZE.
         """
         return enums.shared_config.DEFAULT_BANK_SIZE
 
     def get_api_version(self) -> int:
         """Return the version of the runtime.
 
-        Returns
-        -------
-        int
-            1000 * major + 10 * minor.
+        :returns: 1000 * major + 10 * minor.
         """
         return errors.check(core.cudaRuntimeGetVersion(), "cudaRuntimeGetVersion")
 
@@ -259,12 +203,8 @@ class Context:
     def enable_peer_access(peer: Context, flags: Int = 0) -> None:
         """Let the current device access the memory of another device.
 
-        Parameters
-        ----------
-        peer : Context
-            Context of the device that owns the memory.
-        flags : {0}, optional
-            Must be 0.
+        :param peer: Context of the device that owns the memory.
+        :param {0} flags: Must be 0.
         """
         errors.check(
             core.cudaDeviceEnablePeerAccess(ordinal_of("peer", peer), integer("flags", flags)),
@@ -275,12 +215,8 @@ class Context:
     def disable_peer_access(peer: Context, flags: Int = 0) -> None:
         """End the current device's access to the memory of another device.
 
-        Parameters
-        ----------
-        peer : Context
-            Context of the device that owns the memory.
-        flags : int, optional
-            Ignored.
+        :param peer: Context of the device that owns the memory.
+        :param flags: Ignored.
         """
         errors.check(
             core.cudaDeviceDisablePeerAccess(ordinal_of("peer", peer)),
@@ -301,3 +237,6 @@ class Context:
 
     def __repr__(self) -> str:
         return f"<Context of device {self.device._ordinal}>"
+
+
+docstrings.complete(__name__)

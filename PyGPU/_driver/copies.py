@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._driver import memory
-from PyGPU._runtime import core, errors, extent
+from PyGPU._runtime import core, docstrings, errors, extent
 
 if TYPE_CHECKING:
     from PyGPU._types import (
@@ -115,22 +115,11 @@ def _check_copy(status: core.cudaError_t, call: str, address: int, size: int) ->
 def memcpy_htod(dest: Address, src: BufferLike) -> None:
     """Copy a host buffer to device memory.
 
-    Parameters
-    ----------
-    dest : int or device memory
-        Device address.
-    src : buffer
-        Contiguous host memory, copied whole.
+    :param dest: Device address.
+    :param src: Contiguous host memory, copied whole.
+    :raises TypeError, ValueError: If `src` is not a contiguous host buffer.
+    :raises LogicError: If the device memory at `dest` is too small.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `src` is not a contiguous host buffer.
-    LogicError
-        If the device memory at `dest` is too small.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> memory = drv.mem_alloc(8)
@@ -150,18 +139,11 @@ def memcpy_htod(dest: Address, src: BufferLike) -> None:
 def memcpy_htod_async(dest: Address, src: BufferLike, stream: StreamLike = None) -> None:
     """Enqueue a copy of a host buffer to device memory on a stream.
 
-    Parameters
-    ----------
-    dest : int or device memory
-        Device address.
-    src : buffer
-        Contiguous host memory. The copy is asynchronous only if the memory is page-locked; it must
-        then stay unchanged until the copy is done.
-    stream : Stream, optional
-        The null stream by default.
+    :param dest: Device address.
+    :param src: Contiguous host memory. The copy is asynchronous only if the memory is page-locked;
+        it must then stay unchanged until the copy is done.
+    :param stream:
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> source, stream = drv.pagelocked_zeros(2, np.int32), drv.Stream()
@@ -181,22 +163,11 @@ def memcpy_htod_async(dest: Address, src: BufferLike, stream: StreamLike = None)
 def memcpy_dtoh(dest: BufferLike, src: Address) -> None:
     """Copy device memory to a host buffer.
 
-    Parameters
-    ----------
-    dest : buffer
-        Writable contiguous host memory, filled whole.
-    src : int or device memory
-        Device address.
+    :param dest: Writable contiguous host memory, filled whole.
+    :param src: Device address.
+    :raises TypeError, ValueError: If `dest` is not a writable contiguous host buffer.
+    :raises LogicError: If the device memory at `src` is too small.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `dest` is not a writable contiguous host buffer.
-    LogicError
-        If the device memory at `src` is too small.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> memory = drv.to_device(np.array([1, 2], np.int32))
@@ -217,18 +188,11 @@ def memcpy_dtoh(dest: BufferLike, src: Address) -> None:
 def memcpy_dtoh_async(dest: BufferLike, src: Address, stream: StreamLike = None) -> None:
     """Enqueue a copy of device memory to a host buffer on a stream.
 
-    Parameters
-    ----------
-    dest : buffer
-        Writable contiguous host memory. The copy is asynchronous only if the memory is page-locked;
-        it must then not be used until the copy is done.
-    src : int or device memory
-        Device address.
-    stream : Stream, optional
-        The null stream by default.
+    :param dest: Writable contiguous host memory. The copy is asynchronous only if the memory is
+        page-locked; it must then not be used until the copy is done.
+    :param src: Device address.
+    :param stream:
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> result, stream = drv.pagelocked_empty(2, np.int32), drv.Stream()
@@ -248,17 +212,10 @@ def memcpy_dtoh_async(dest: BufferLike, src: Address, stream: StreamLike = None)
 def memcpy_dtod(dest: Address, src: Address, size: Int) -> None:
     """Copy device memory to device memory.
 
-    Parameters
-    ----------
-    dest : int or device memory
-        Address to write.
-    src : int or device memory
-        Address to read.
-    size : int
-        Bytes to copy.
+    :param dest: Address to write.
+    :param src: Address to read.
+    :param size: Bytes to copy.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> source, target = drv.to_device(np.array([1, 2], np.int32)), drv.mem_alloc(8)
@@ -273,19 +230,11 @@ def memcpy_dtod(dest: Address, src: Address, size: Int) -> None:
 def memcpy_dtod_async(dest: Address, src: Address, size: Int, stream: StreamLike = None) -> None:
     """Enqueue a copy of device memory to device memory on a stream.
 
-    Parameters
-    ----------
-    dest : int or device memory
-        Address to write.
-    src : int or device memory
-        Address to read.
-    size : int
-        Bytes to copy.
-    stream : Stream, optional
-        The null stream by default.
+    :param dest: Address to write.
+    :param src: Address to read.
+    :param size: Bytes to copy.
+    :param stream:
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> source, target = drv.to_device(np.array([1, 2], np.int32)), drv.mem_alloc(8)
@@ -301,18 +250,9 @@ def memcpy_dtod_async(dest: Address, src: Address, size: Int, stream: StreamLike
 def to_device(bf_obj: BufferLike) -> memory.DeviceAllocation:
     """Allocate device memory and copy a host buffer to it.
 
-    Parameters
-    ----------
-    bf_obj : buffer
-        Host memory of any layout; it is copied in C order.
+    :param bf_obj: Host memory of any layout; it is copied in C order.
+    :returns: Owner of the device memory.
 
-    Returns
-    -------
-    DeviceAllocation
-        Owner of the device memory.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> memory = drv.to_device(np.array([1, 2], np.int32))
@@ -335,24 +275,12 @@ def to_device(bf_obj: BufferLike) -> memory.DeviceAllocation:
 def from_device(devptr: Address, shape: Shape, dtype: DTypeLike, order: Order = "C") -> HostArray:
     """Copy device memory to a new host array.
 
-    Parameters
-    ----------
-    devptr : int or device memory
-        Device address.
-    shape : int or tuple of int
-        Shape of the array.
-    dtype : dtype
-        Data type of the elements.
-    order : {"C", "F"}, optional
-        Order of the elements in memory.
+    :param devptr: Device address.
+    :param shape:
+    :param dtype:
+    :param order:
+    :returns: The copy.
 
-    Returns
-    -------
-    numpy.ndarray
-        The copy.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> memory = drv.to_device(np.array([1, 2], np.int32))
@@ -367,20 +295,10 @@ def from_device(devptr: Address, shape: Shape, dtype: DTypeLike, order: Order = 
 def from_device_like(devptr: Address, other_ary: HostArray) -> HostArray:
     """Copy device memory to a new host array of the layout of another array.
 
-    Parameters
-    ----------
-    devptr : int or device memory
-        Device address.
-    other_ary : numpy.ndarray
-        Array whose shape, dtype and order the result has.
+    :param devptr: Device address.
+    :param other_ary: Array whose shape, dtype and order the result has.
+    :returns: The copy.
 
-    Returns
-    -------
-    numpy.ndarray
-        The copy.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> data = np.array([1, 2], np.int32)
@@ -390,3 +308,6 @@ def from_device_like(devptr: Address, other_ary: HostArray) -> HostArray:
     result = np.empty_like(other_ary)
     memcpy_dtoh(result, devptr)
     return result
+
+
+docstrings.complete(__name__)

@@ -8,7 +8,7 @@ from typing import Any
 
 from PyGPU._driver.context import Context
 from PyGPU._driver.device import Device
-from PyGPU._runtime import clear_context_caches, errors, settings, state
+from PyGPU._runtime import clear_context_caches, docstrings, errors, settings, state
 
 _CHOICE_FILES = ("~/.cuda_device", "~/.cuda-device")
 
@@ -33,23 +33,11 @@ def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -
     CUDA_DEVICE, then from the files ~/.cuda_device and ~/.cuda-device. If none of them sets an
     ordinal, the first device on which a context can be made is used.
 
-    Parameters
-    ----------
-    ctx_maker : callable(Device), optional
-        Function that makes a context on a device. The default is ``Device.make_context``.
+    :param callable(Device) ctx_maker: Function that makes a context on a device. The default is
+        ``Device.make_context``.
+    :returns: The context, which is current in this thread.
+    :raises RuntimeError: If no device is available, or if no context can be made on any device.
 
-    Returns
-    -------
-    Context
-        The context, which is current in this thread.
-
-    Raises
-    ------
-    RuntimeError
-        If no device is available, or if no context can be made on any device.
-
-    Examples
-    --------
     >>> from PyGPU.tools import make_default_context
     >>> context = make_default_context()
     >>> int(context.get_device())
@@ -85,3 +73,6 @@ def exit_handler(module: dict[str, Any]) -> Callable[[], None]:
         clear_context_caches()
 
     return finish_up
+
+
+docstrings.complete(__name__)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PyGPU._driver import enums
 from PyGPU._driver.context import KEY, Context, enter
-from PyGPU._runtime import core, errors, integer, settings, state, warn
+from PyGPU._runtime import core, docstrings, errors, integer, settings, state, warn
 
 if TYPE_CHECKING:
     from PyGPU._types import Int
@@ -25,20 +25,10 @@ def init(flags: int = 0) -> None:
 
     The runtime initializes itself at its first use, so programs need not call this function.
 
-    Parameters
-    ----------
-    flags : {0}, optional
-        Must be 0.
+    :param {0} flags: Must be 0.
+    :raises LogicError: If `flags` is not 0.
+    :raises RuntimeError: If no device is available.
 
-    Raises
-    ------
-    LogicError
-        If `flags` is not 0.
-    RuntimeError
-        If no device is available.
-
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> drv.init()
     """
@@ -63,13 +53,8 @@ def get_version() -> tuple[int, int, int]:
     If the environment variable PYGPU_STATED_CUDA_VERSION is set, for example to 11.8, return that
     version instead.
 
-    Returns
-    -------
-    tuple of int
-        (major, minor, revision).
+    :returns tuple of int: (major, minor, revision).
 
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> len(drv.get_version())
     3
@@ -86,13 +71,8 @@ def get_driver_version() -> int:
     If the environment variable PYGPU_STATED_CUDA_VERSION is set, for example to 11.8, return that
     version instead.
 
-    Returns
-    -------
-    int
-        The version as 1000 * major + 10 * minor.
+    :returns: The version as 1000 * major + 10 * minor.
 
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> drv.get_driver_version() >= 11000
     True
@@ -108,13 +88,8 @@ def get_driver_version() -> int:
 def have_gl_ext() -> bool:
     """Return False, because PyGPU does not support OpenGL interoperability.
 
-    Returns
-    -------
-    bool
-        False.
+    :returns: False.
 
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> drv.have_gl_ext()
     False
@@ -141,18 +116,9 @@ class Device:
     Each ``device_attribute`` is also a property of the device. The property's name is in lower
     case: ``device.warp_size`` is the attribute WARP_SIZE.
 
-    Parameters
-    ----------
-    number : int or str
-        Ordinal of the device, or its PCI bus id ("0000:3b:00.0").
+    :param number: Ordinal of the device, or its PCI bus id ("0000:3b:00.0").
+    :raises LogicError: If there is no such device.
 
-    Raises
-    ------
-    LogicError
-        If there is no such device.
-
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> device = drv.Device(0)
     >>> device.get_attribute(drv.device_attribute.WARP_SIZE) == device.warp_size
@@ -178,10 +144,7 @@ class Device:
     def count() -> int:
         """Return the number of visible devices.
 
-        Returns
-        -------
-        int
-            Number of devices, 0 without a GPU or a driver.
+        :returns: Number of devices, 0 without a GPU or a driver.
         """
         count, status = core.cudaGetDeviceCount()
         if status and status != core.cudaErrorNoDevice:
@@ -191,30 +154,21 @@ class Device:
     def name(self) -> str:
         """Return the name of the device.
 
-        Returns
-        -------
-        str
-            Name of the device model.
+        :returns: Name of the device model.
         """
         return self._properties().name()
 
     def pci_bus_id(self) -> str:
         """Return the PCI bus id of the device.
 
-        Returns
-        -------
-        str
-            Domain, bus, device and function: "dddd:bb:dd.f".
+        :returns: Domain, bus, device and function: "dddd:bb:dd.f".
         """
         return errors.check(core.cudaDeviceGetPCIBusId(self._ordinal), "cudaDeviceGetPCIBusId")
 
     def compute_capability(self) -> tuple[int, int]:
         """Return the compute capability of the device.
 
-        Returns
-        -------
-        tuple of int
-            (major, minor).
+        :returns: (major, minor).
         """
         properties = self._properties()
         return properties.major(), properties.minor()
@@ -222,10 +176,7 @@ class Device:
     def total_memory(self) -> int:
         """Return the size of the device's memory.
 
-        Returns
-        -------
-        int
-            Size in bytes.
+        :returns: Size in bytes.
         """
         return self._properties().totalGlobalMem()
 
@@ -237,20 +188,10 @@ class Device:
     def get_attribute(self, attr: Int | str) -> int:
         """Return the value of an attribute.
 
-        Parameters
-        ----------
-        attr : device_attribute, int or str
-            The attribute, its number, or its name in upper or lower case.
-
-        Returns
-        -------
-        int
-            Value of the attribute. The value of COMPUTE_MODE is a ``compute_mode``.
-
-        Raises
-        ------
-        LogicError
-            If there is no such attribute.
+        :param device_attribute, int or str attr: The attribute, its number, or its name in upper or
+            lower case.
+        :returns: Value of the attribute. The value of COMPUTE_MODE is a ``compute_mode``.
+        :raises LogicError: If there is no such attribute.
         """
         number = _attribute_number(attr)
         value = errors.check(
@@ -264,10 +205,7 @@ class Device:
     def get_attributes(self) -> dict[enums.device_attribute, int]:
         """Return the values of all attributes that the device supports.
 
-        Returns
-        -------
-        dict
-            Values (int) by ``device_attribute``.
+        :returns dict: Values (int) by ``device_attribute``.
         """
         found = {}
         for attribute in enums.device_attribute:
@@ -290,15 +228,9 @@ class Device:
 
         The device is then the current device of this thread.
 
-        Parameters
-        ----------
-        flags : int, optional
-            Combination of ``ctx_flags``. Ignored if the primary context is already in use.
-
-        Returns
-        -------
-        Context
-            The device's primary context. Its ``pop()`` removes it from the stack.
+        :param flags: Combination of ``ctx_flags``. Ignored if the primary context is already in
+            use.
+        :returns: The device's primary context. Its ``pop()`` removes it from the stack.
         """
         context, chosen = Context(self, KEY), int(flags)
         before = list(state.stack())
@@ -315,25 +247,15 @@ class Device:
     def retain_primary_context(self) -> Context:
         """Return the device's context without making it current.
 
-        Returns
-        -------
-        Context
-            The device's primary context. :meth:`Context.push` makes it current.
+        :returns: The device's primary context. :meth:`Context.push` makes it current.
         """
         return Context(self, KEY)
 
     def can_access_peer(self, dev: Device) -> bool:
         """Return True if this device can access the memory of another device.
 
-        Parameters
-        ----------
-        dev : Device
-            Device that owns the memory.
-
-        Returns
-        -------
-        bool
-            True if peer access is possible.
+        :param dev: Device that owns the memory.
+        :returns: True if peer access is possible.
         """
         if not isinstance(dev, Device):
             raise TypeError(f"dev: expected a Device, got {dev!r}")
@@ -358,3 +280,6 @@ class Device:
             core.cudaGetLastError()
             return f"<{type(self).__name__} {ordinal}>"
         return f"<{type(self).__name__} {ordinal}: {properties.name()}>"
+
+
+docstrings.complete(__name__)

@@ -16,7 +16,7 @@ from PyGPU._driver.source_module import (
     module_of,
     request_of,
 )
-from PyGPU._runtime import errors
+from PyGPU._runtime import docstrings, errors
 
 if TYPE_CHECKING:
     from PyGPU._compile.compilers.backend import Request
@@ -34,33 +34,19 @@ class DynamicModule(CudaModule):
     The run-time compiler of the target ``hip`` does not make images that can be linked. There the
     texts are compiled as one text, and a launch in device code raises NotImplementedError.
 
-    Parameters
-    ----------
-    nvcc : str, optional
-        Ignored; PyCUDA has this parameter.
-    link_options : iterable of (jit_option, int), optional
-        Options of the linker; see :class:`PyGPU.driver.Linker`.
-    keep : bool, optional
-        Save each text and its image in a folder, and print the folder's name.
-    no_extern_c : bool, optional
-        Do not wrap the texts in ``extern "C"``; kernels have mangled names then.
-    arch : str, optional
-        Architecture of the texts; the current device's by default.
-    code : str, optional
-        Ignored; PyCUDA has this parameter.
-    cache_dir : str or False, optional
-        Folder of the cache; False for no cache.
-    include_dirs : sequence of str, optional
-        Folders of headers.
-    message_handler : callable(success, info, error), optional
-        Called once with the linker's messages.
-    log_verbose : bool, optional
-        Include the registers and the memory that kernels use in the messages.
-    cuda_libdir : str, optional
-        Folder in which :meth:`add_stdlib` looks for libraries.
+    :param nvcc: Ignored; PyCUDA has this parameter.
+    :param iterable of (jit_option, int) link_options: Options of the linker; see
+        :class:`PyGPU.driver.Linker`.
+    :param keep: Save each text and its image in a folder, and print the folder's name.
+    :param no_extern_c: Do not wrap the texts in ``extern "C"``; kernels have mangled names then.
+    :param arch: Architecture of the texts; the current device's by default.
+    :param code: Ignored; PyCUDA has this parameter.
+    :param cache_dir: Folder of the cache; False for no cache.
+    :param include_dirs: Folders of headers.
+    :param callable(success, info, error) message_handler: Called once with the linker's messages.
+    :param log_verbose: Include the registers and the memory that kernels use in the messages.
+    :param cuda_libdir: Folder in which :meth:`add_stdlib` looks for libraries.
 
-    Examples
-    --------
     >>> from PyGPU.compiler import DynamicModule
     >>> module = DynamicModule(no_extern_c=True)
     >>> module = module.add_source("__device__ int two() { return 2; }")
@@ -107,24 +93,11 @@ class DynamicModule(CudaModule):
     ) -> DynamicModule:
         """Compile a source text and add its image.
 
-        Parameters
-        ----------
-        source : str
-            Source text in CUDA C++.
-        nvcc_options : list of str, optional
-            Options of nvcc; see :func:`PyGPU.compiler.compile`.
-        name : str, optional
-            Name of the text in the linker's messages.
-
-        Returns
-        -------
-        DynamicModule
-            The module itself.
-
-        Raises
-        ------
-        CompileError
-            If the text does not compile.
+        :param source: Source text in CUDA C++.
+        :param nvcc_options: Options of nvcc; see :func:`PyGPU.compiler.compile`.
+        :param name: Name of the text in the linker's messages.
+        :returns: The module itself.
+        :raises CompileError: If the text does not compile.
         """
         request = request_of(source, nvcc_options, *self._settings)
         if self._inputs is None:
@@ -149,24 +122,11 @@ class DynamicModule(CudaModule):
     ) -> DynamicModule:
         """Add an image.
 
-        Parameters
-        ----------
-        data : bytes-like
-            The image.
-        input_type : jit_input_type
-            Type of the image.
-        name : str, optional
-            Name of the image in the linker's messages.
-
-        Returns
-        -------
-        DynamicModule
-            The module itself.
-
-        Raises
-        ------
-        ValueError
-            If `input_type` is not a jit_input_type.
+        :param bytes-like data: The image.
+        :param jit_input_type input_type: Type of the image.
+        :param name: Name of the image in the linker's messages.
+        :returns: The module itself.
+        :raises ValueError: If `input_type` is not a jit_input_type.
         """
         self._linked("add_data").add(data, int(input_type), name)
         return self
@@ -174,22 +134,10 @@ class DynamicModule(CudaModule):
     def add_file(self, filename: str | os.PathLike[str], input_type: Int) -> DynamicModule:
         """Add an image or a library from a file.
 
-        Parameters
-        ----------
-        filename : str or path-like
-            File to read.
-        input_type : jit_input_type
-            Type of the image.
-
-        Returns
-        -------
-        DynamicModule
-            The module itself.
-
-        Raises
-        ------
-        RuntimeError
-            If the file cannot be read.
+        :param filename: File to read.
+        :param jit_input_type input_type: Type of the image.
+        :returns: The module itself.
+        :raises RuntimeError: If the file cannot be read.
         """
         inputs = self._linked("add_file")
         data = file_contents("add_file", filename)
@@ -199,20 +147,9 @@ class DynamicModule(CudaModule):
     def add_stdlib(self, libname: str) -> DynamicModule:
         """Add one of the toolkit's libraries of device code.
 
-        Parameters
-        ----------
-        libname : str
-            Name of the library, such as ``cudadevrt``.
-
-        Returns
-        -------
-        DynamicModule
-            The module itself.
-
-        Raises
-        ------
-        OSError
-            If the library is not found.
+        :param libname: Name of the library, such as ``cudadevrt``.
+        :returns: The module itself.
+        :raises OSError: If the library is not found.
         """
         if self._inputs is not None:
             self._inputs.add_library(libname, self._libdir)
@@ -223,17 +160,9 @@ class DynamicModule(CudaModule):
     def link(self) -> DynamicModule:
         """Link the added images, and load the result as ``self.module``.
 
-        Returns
-        -------
-        DynamicModule
-            The module itself.
-
-        Raises
-        ------
-        CompileError
-            If linking fails; ``.stderr`` is the linker's log.
-        LogicError
-            If nothing was added.
+        :returns: The module itself.
+        :raises CompileError: If linking fails; ``.stderr`` is the linker's log.
+        :raises LogicError: If nothing was added.
         """
         if self._inputs is not None:
             cache_dir = cached_where(self._settings[3])
@@ -254,42 +183,23 @@ class DynamicModule(CudaModule):
 class DynamicSourceModule(DynamicModule):
     """Module of one source text, whose kernels may launch kernels.
 
-    Parameters
-    ----------
-    source : str
-        Source text in CUDA C++.
-    nvcc : str, optional
-        Ignored; PyCUDA has this parameter.
-    options : list of str, optional
-        Options of nvcc; see :func:`PyGPU.compiler.compile`.
-    keep : bool, optional
-        Save the text and the image in a folder, and print the folder's name.
-    no_extern_c : bool, optional
-        Do not wrap the text in ``extern "C"``; kernels have mangled names then.
-    arch : str, optional
-        Architecture; the current device's by default.
-    code : str, optional
-        Ignored; PyCUDA has this parameter.
-    cache_dir : str or False, optional
-        Folder of the cache; False for no cache.
-    include_dirs : sequence of str, optional
-        Folders of headers.
-    cuda_libdir : str, optional
-        Folder of the library ``cudadevrt``.
-
-    Raises
-    ------
-    CompileError
-        If the text does not compile or link.
-    NotImplementedError
-        On the target ``hip``, if the text launches kernels.
+    :param source: Source text in CUDA C++.
+    :param nvcc: Ignored; PyCUDA has this parameter.
+    :param options: Options of nvcc; see :func:`PyGPU.compiler.compile`.
+    :param keep: Save the text and the image in a folder, and print the folder's name.
+    :param no_extern_c: Do not wrap the text in ``extern "C"``; kernels have mangled names then.
+    :param arch: Architecture; the current device's by default.
+    :param code: Ignored; PyCUDA has this parameter.
+    :param cache_dir: Folder of the cache; False for no cache.
+    :param include_dirs: Folders of headers.
+    :param cuda_libdir: Folder of the library ``cudadevrt``.
+    :raises CompileError: If the text does not compile or link.
+    :raises NotImplementedError: On the target ``hip``, if the text launches kernels.
 
     See Also
     --------
     DynamicModule : Several source texts and images.
 
-    Examples
-    --------
     >>> from PyGPU.compiler import DynamicSourceModule
     >>> module = DynamicSourceModule("__global__ void nothing() {}")
     >>> module.get_function("nothing")
@@ -320,3 +230,6 @@ class DynamicSourceModule(DynamicModule):
         self.add_source(source, options)
         self.add_stdlib("cudadevrt")
         self.link()
+
+
+docstrings.complete(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyGPU._runtime import core
+from PyGPU._runtime import core, docstrings
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -17,8 +17,6 @@ __all__ = ["Graph"]
 class Graph(core._Graph):
     """Work captured by :meth:`Stream.capture`, with the memory and the code that it uses.
 
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> import PyGPU.gpuarray as gpuarray
     >>> stream, a = drv.Stream(), gpuarray.zeros(2, "int32")
@@ -34,15 +32,10 @@ class Graph(core._Graph):
     def launch(self, stream: StreamLike = None) -> None:
         """Enqueue all captured work.
 
-        Parameters
-        ----------
-        stream : Stream, optional
-            Any stream of the device, not only the captured one. The null stream by default.
-
-        Raises
-        ------
-        LogicError
-            If nothing was captured before, or if memory that the work uses was freed.
+        :param stream: Any stream of the device, not only the captured one. The null stream by
+            default.
+        :raises LogicError: If nothing was captured before, or if memory that the work uses was
+            freed.
         """
         self._launch(stream)
 
@@ -54,3 +47,6 @@ def captured(stream: core.cudaStream_t, graph: Graph | None) -> AbstractContextM
     elif not isinstance(graph, Graph):
         raise TypeError(f"graph: expected a Graph, got {graph!r}")
     return core._CaptureScope(stream, graph)
+
+
+docstrings.complete(__name__)

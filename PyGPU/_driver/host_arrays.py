@@ -14,7 +14,7 @@ from PyGPU._driver.host_memory import (
     RegisteredHostMemory,
 )
 from PyGPU._driver.memory import in_memory
-from PyGPU._runtime import core, errors, extent, integer
+from PyGPU._runtime import core, docstrings, errors, extent, integer
 
 if TYPE_CHECKING:
     from PyGPU._types import DType, DTypeLike, HostArray, Int, Order, Shape
@@ -108,24 +108,12 @@ def pagelocked_empty(
 ) -> HostArray:
     """Return an uninitialized array in page-locked host memory.
 
-    Parameters
-    ----------
-    shape : int or tuple of int
-        Shape of the array.
-    dtype : dtype
-        Data type of the elements.
-    order : {"C", "F"}, optional
-        Order of the elements in memory.
-    mem_flags : int, optional
-        Combination of ``host_alloc_flags``.
+    :param shape:
+    :param dtype:
+    :param order:
+    :param mem_flags: Combination of ``host_alloc_flags``.
+    :returns: Its ``base`` owns the memory.
 
-    Returns
-    -------
-    numpy.ndarray
-        Its ``base`` owns the memory.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> drv.pagelocked_empty(2, np.int32).shape
@@ -143,24 +131,12 @@ def managed_empty(
 ) -> HostArray:
     """Return an uninitialized array in managed host memory.
 
-    Parameters
-    ----------
-    shape : int or tuple of int
-        Shape of the array.
-    dtype : dtype
-        Data type of the elements.
-    order : {"C", "F"}, optional
-        Order of the elements in memory.
-    mem_flags : int, optional
-        One of ``mem_attach_flags``; 0 is GLOBAL.
+    :param shape:
+    :param dtype:
+    :param order:
+    :param mem_flags: One of ``mem_attach_flags``; 0 is GLOBAL.
+    :returns: Its ``base`` owns the memory.
 
-    Returns
-    -------
-    numpy.ndarray
-        Its ``base`` owns the memory.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> drv.managed_empty(2, np.int32).shape
@@ -192,24 +168,12 @@ def pagelocked_zeros(
 ) -> HostArray:
     """Return an array of zeros in page-locked host memory.
 
-    Parameters
-    ----------
-    shape : int or tuple of int
-        Shape of the array.
-    dtype : dtype
-        Data type of the elements.
-    order : {"C", "F"}, optional
-        Order of the elements in memory.
-    mem_flags : int, optional
-        Combination of ``host_alloc_flags``.
+    :param shape:
+    :param dtype:
+    :param order:
+    :param mem_flags: Combination of ``host_alloc_flags``.
+    :returns: Its ``base`` owns the memory.
 
-    Returns
-    -------
-    numpy.ndarray
-        Its ``base`` owns the memory.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> drv.pagelocked_zeros(2, np.int32)
@@ -221,20 +185,10 @@ def pagelocked_zeros(
 def pagelocked_empty_like(array: HostArray, mem_flags: Int = 0) -> HostArray:
     """Return an uninitialized array in page-locked host memory, with the layout of another array.
 
-    Parameters
-    ----------
-    array : numpy.ndarray
-        Contiguous array whose shape, dtype and order the result has.
-    mem_flags : int, optional
-        Combination of ``host_alloc_flags``.
+    :param array: Contiguous array whose shape, dtype and order the result has.
+    :param mem_flags: Combination of ``host_alloc_flags``.
+    :returns: Its ``base`` owns the memory.
 
-    Returns
-    -------
-    numpy.ndarray
-        Its ``base`` owns the memory.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> drv.pagelocked_empty_like(np.ones(2, np.int32)).shape
@@ -246,20 +200,10 @@ def pagelocked_empty_like(array: HostArray, mem_flags: Int = 0) -> HostArray:
 def pagelocked_zeros_like(array: HostArray, mem_flags: Int = 0) -> HostArray:
     """Return an array of zeros in page-locked host memory, with the layout of another array.
 
-    Parameters
-    ----------
-    array : numpy.ndarray
-        Contiguous array whose shape, dtype and order the result has.
-    mem_flags : int, optional
-        Combination of ``host_alloc_flags``.
+    :param array: Contiguous array whose shape, dtype and order the result has.
+    :param mem_flags: Combination of ``host_alloc_flags``.
+    :returns: Its ``base`` owns the memory.
 
-    Returns
-    -------
-    numpy.ndarray
-        Its ``base`` owns the memory.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> drv.pagelocked_zeros_like(np.ones(2, np.int32))
@@ -273,24 +217,12 @@ def managed_zeros(
 ) -> HostArray:
     """Return an array of zeros in managed host memory.
 
-    Parameters
-    ----------
-    shape : int or tuple of int
-        Shape of the array.
-    dtype : dtype
-        Data type of the elements.
-    order : {"C", "F"}, optional
-        Order of the elements in memory.
-    mem_flags : int, optional
-        One of ``mem_attach_flags``; 0 is GLOBAL.
+    :param shape:
+    :param dtype:
+    :param order:
+    :param mem_flags: One of ``mem_attach_flags``; 0 is GLOBAL.
+    :returns: Its ``base`` owns the memory.
 
-    Returns
-    -------
-    numpy.ndarray
-        Its ``base`` owns the memory.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> drv.managed_zeros(2, np.int32)
@@ -302,20 +234,10 @@ def managed_zeros(
 def managed_empty_like(array: HostArray, mem_flags: Int = 0) -> HostArray:
     """Return an uninitialized array in managed host memory, with the layout of another array.
 
-    Parameters
-    ----------
-    array : numpy.ndarray
-        Contiguous array whose shape, dtype and order the result has.
-    mem_flags : int, optional
-        One of ``mem_attach_flags``; 0 is GLOBAL.
+    :param array: Contiguous array whose shape, dtype and order the result has.
+    :param mem_flags: One of ``mem_attach_flags``; 0 is GLOBAL.
+    :returns: Its ``base`` owns the memory.
 
-    Returns
-    -------
-    numpy.ndarray
-        Its ``base`` owns the memory.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> drv.managed_empty_like(np.ones(2, np.int32)).shape
@@ -327,20 +249,10 @@ def managed_empty_like(array: HostArray, mem_flags: Int = 0) -> HostArray:
 def managed_zeros_like(array: HostArray, mem_flags: Int = 0) -> HostArray:
     """Return an array of zeros in managed host memory, with the layout of another array.
 
-    Parameters
-    ----------
-    array : numpy.ndarray
-        Contiguous array whose shape, dtype and order the result has.
-    mem_flags : int, optional
-        One of ``mem_attach_flags``; 0 is GLOBAL.
+    :param array: Contiguous array whose shape, dtype and order the result has.
+    :param mem_flags: One of ``mem_attach_flags``; 0 is GLOBAL.
+    :returns: Its ``base`` owns the memory.
 
-    Returns
-    -------
-    numpy.ndarray
-        Its ``base`` owns the memory.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> drv.managed_zeros_like(np.ones(2, np.int32))
@@ -352,26 +264,12 @@ def managed_zeros_like(array: HostArray, mem_flags: Int = 0) -> HostArray:
 def register_host_memory(ary: HostArray, flags: Int = 0) -> HostArray:
     """Page-lock an array's memory in place.
 
-    Parameters
-    ----------
-    ary : numpy.ndarray
-        Contiguous array.
-    flags : int, optional
-        Combination of ``mem_host_register_flags``.
+    :param ary: Contiguous array.
+    :param flags: Combination of ``mem_host_register_flags``.
+    :returns: A view of the memory. Its ``base`` is a RegisteredHostMemory, which keeps `ary` alive
+        and makes the memory pageable again when the last view is gone.
+    :raises LogicError: If `ary` is not a contiguous array.
 
-    Returns
-    -------
-    numpy.ndarray
-        A view of the memory. Its ``base`` is a RegisteredHostMemory, which keeps `ary` alive and
-        makes the memory pageable again when the last view is gone.
-
-    Raises
-    ------
-    LogicError
-        If `ary` is not a contiguous array.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> array = np.array([1, 2], np.int32)
@@ -391,3 +289,6 @@ def register_host_memory(ary: HostArray, flags: Int = 0) -> HostArray:
     owner, read_only = RegisteredHostMemory(ary, memory), not ary.flags.writeable
     del memory  # an exception that keeps this frame must not keep the page-lock
     return array_at(owner, address, ary.shape, ary.dtype, order_of(ary), read_only)
+
+
+docstrings.complete(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyGPU._driver.memory import DeviceAllocation, _Address, _Owned, as_buffer
-from PyGPU._runtime import core, errors
+from PyGPU._runtime import core, docstrings, errors
 
 if TYPE_CHECKING:
     from PyGPU._types import HostArray, Int, StreamLike
@@ -24,8 +24,6 @@ __all__ = [
 class HostPointer(_Address):
     """Owner of host memory that the device may access: the ``base`` of an array.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> isinstance(drv.pagelocked_empty(4, np.int8).base, drv.HostPointer)
@@ -35,10 +33,7 @@ class HostPointer(_Address):
     def get_device_pointer(self) -> int:
         """Return the address at which the device accesses the memory.
 
-        Returns
-        -------
-        int
-            The address.
+        :returns: The address.
         """
         found = core.cudaHostGetDevicePointer(self._address)
         return errors.check(found, "cudaHostGetDevicePointer")
@@ -63,20 +58,14 @@ class PagelockedHostAllocation(_Owned, HostPointer):
     def free(self) -> None:
         """Free the memory now. Its arrays must not be used afterwards.
 
-        Raises
-        ------
-        LogicError
-            If the memory was freed before.
+        :raises LogicError: If the memory was freed before.
         """
         self._close("PagelockedHostAllocation.free")
 
     def get_flags(self) -> int:
         """Return the flags that the memory was allocated with.
 
-        Returns
-        -------
-        int
-            Combination of ``host_alloc_flags``.
+        :returns: Combination of ``host_alloc_flags``.
         """
         return errors.check(core.cudaHostGetFlags(self._address), "cudaHostGetFlags")
 
@@ -87,8 +76,6 @@ HostAllocation = PagelockedHostAllocation
 class ManagedAllocation(DeviceAllocation):
     """Owner of managed memory, which host and device access at the same address.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> array = drv.managed_empty(4, np.int32)
@@ -101,10 +88,7 @@ class ManagedAllocation(DeviceAllocation):
     def get_device_pointer(self) -> int:
         """Return the address of the memory.
 
-        Returns
-        -------
-        int
-            The address, the same for host and device.
+        :returns: The address, the same for host and device.
         """
         return int(self)
 
@@ -115,29 +99,17 @@ class ManagedAllocation(DeviceAllocation):
     def as_buffer(self, size: Int, offset: Int = 0) -> memoryview:
         """Return the bytes of the memory as a buffer.
 
-        Parameters
-        ----------
-        size : int
-            Size of the buffer in bytes.
-        offset : int, optional
-            Distance in bytes from the start of the memory to the buffer.
-
-        Returns
-        -------
-        memoryview
-            A writable buffer, which keeps this object alive.
+        :param size: Size of the buffer in bytes.
+        :param offset: Distance in bytes from the start of the memory to the buffer.
+        :returns: A writable buffer, which keeps this object alive.
         """
         return as_buffer(self, size, offset)
 
     def attach(self, mem_flags: Int, stream: StreamLike = None) -> None:
         """Restrict the access to the memory while a stream has work.
 
-        Parameters
-        ----------
-        mem_flags : int
-            One of ``mem_attach_flags``.
-        stream : Stream, optional
-            The null stream by default.
+        :param mem_flags: One of ``mem_attach_flags``.
+        :param stream:
         """
         attached = core.cudaStreamAttachMemAsync(stream, int(self), 0, int(mem_flags))
         errors.check(attached, "cudaStreamAttachMemAsync")
@@ -149,15 +121,9 @@ ManagedAllocationOrStub = ManagedAllocation
 class AlignedHostAllocation(HostPointer):
     """Owner of pageable memory at an aligned address: the ``base`` of an array.
 
-    Parameters
-    ----------
-    block : numpy.ndarray
-        Memory that contains the aligned part.
-    address : int
-        Start of the aligned part.
+    :param block: Memory that contains the aligned part.
+    :param address: Start of the aligned part.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> int(drv.aligned_empty(4, np.int8, alignment=64).base) % 64
@@ -178,10 +144,7 @@ class AlignedHostAllocation(HostPointer):
 
         The memory itself exists until its arrays are deleted, because they keep this object alive.
 
-        Raises
-        ------
-        LogicError
-            If the memory was freed before.
+        :raises LogicError: If the memory was freed before.
         """
         if self._is_freed:
             raise errors.LogicError(
@@ -193,15 +156,9 @@ class AlignedHostAllocation(HostPointer):
 class RegisteredHostMemory(_Owned, HostPointer):
     """Owner of a page-lock: the ``base`` of the array that register_host_memory returns.
 
-    Parameters
-    ----------
-    base : numpy.ndarray
-        Array whose memory is page-locked.
-    memory : object
-        Private to PyGPU: register_host_memory makes it.
+    :param base: Array whose memory is page-locked.
+    :param object memory: Private to PyGPU: register_host_memory makes it.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> array = np.zeros(4, np.int32)
@@ -216,9 +173,9 @@ class RegisteredHostMemory(_Owned, HostPointer):
     def unregister(self) -> None:
         """Make the memory pageable again now.
 
-        Raises
-        ------
-        LogicError
-            If the memory was unregistered before.
+        :raises LogicError: If the memory was unregistered before.
         """
         self._close("RegisteredHostMemory.unregister")
+
+
+docstrings.complete(__name__)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from PyGPU._compile.compilers import device_names
 from PyGPU._driver.files import file_contents
 from PyGPU._driver.module import Module
-from PyGPU._runtime import core, errors
+from PyGPU._runtime import core, docstrings, errors
 
 if TYPE_CHECKING:
     from PyGPU._types import BytesLike, Int
@@ -25,22 +25,13 @@ def module_from_buffer(
 ) -> Module:
     """Load an image on the current device.
 
-    Parameters
-    ----------
-    buffer : bytes-like
-        Result of ``compiler.compile``, a cubin, PTX or a fatbin.
-    options : sequence of (jit_option, int), optional
-        Options of the driver's compiler, which compiles PTX.
-    message_handler : callable(success, info, error), optional
-        Called once with the messages of the driver's compiler.
+    :param bytes-like buffer: Result of ``compiler.compile``, a cubin, PTX or a fatbin.
+    :param sequence of (jit_option, int) options: Options of the driver's compiler, which compiles
+        PTX.
+    :param callable(success, info, error) message_handler: Called once with the messages of the
+        driver's compiler.
+    :returns: The loaded module.
 
-    Returns
-    -------
-    Module
-        The loaded module.
-
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> from PyGPU.compiler import compile
     >>> module = drv.module_from_buffer(compile("__global__ void nothing() {}"))
@@ -69,25 +60,12 @@ def module_from_buffer(
 def module_from_file(filename: str | os.PathLike[str]) -> Module:
     """Load an image from a file, or the image of several that the current device can run.
 
-    Parameters
-    ----------
-    filename : str or path-like
-        File with an image as :func:`module_from_buffer` accepts it; or the folder, or
+    :param filename: File with an image as :func:`module_from_buffer` accepts it; or the folder, or
         ``folder/mine``, in which ``python -m PyGPU compile mine.cu --arch gfx942,sm_90 -o folder``
         wrote one image per architecture.
+    :returns: The loaded module.
+    :raises RuntimeError: If there is no such file, or no image for the device.
 
-    Returns
-    -------
-    Module
-        The loaded module.
-
-    Raises
-    ------
-    RuntimeError
-        If there is no such file, or no image for the device.
-
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> import PyGPU.driver as drv
     >>> from PyGPU.compiler import compile
@@ -102,10 +80,7 @@ def module_from_file(filename: str | os.PathLike[str]) -> Module:
 def _image_file(filename: str | os.PathLike[str]) -> str | os.PathLike[str]:
     """Return `filename`, or the image for the current device if it is a folder of images.
 
-    Raises
-    ------
-    RuntimeError
-        If the folder has images, but none for the current device.
+    :raises RuntimeError: If the folder has images, but none for the current device.
     """
     from PyGPU._compile.cache import image_files
 
@@ -117,3 +92,6 @@ def _image_file(filename: str | os.PathLike[str]) -> str | os.PathLike[str]:
     except LookupError as error:
         status = core.cudaError_t(209, str(error))
         raise errors.exception_of("module_from_file", status) from None
+
+
+docstrings.complete(__name__)

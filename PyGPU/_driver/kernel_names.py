@@ -78,14 +78,10 @@ def stated_parameters(
 ) -> Sequence[tuple[str, str, int]] | None:
     """Return a kernel's parameters as the source text and the mangled name state them.
 
-    Parameters
-    ----------
-    name, lowered : str
-        Name that the program uses, and name in the image.
-    names : mapping
-        {C++ name expression: name in the image}.
-    parameters : mapping
-        {kernel: [(name, kind, bytes) of each parameter]}, from the source text.
+    :param name, lowered: Name that the program uses, and name in the image.
+    :param mapping names: {C++ name expression: name in the image}.
+    :param mapping parameters: {kernel: [(name, kind, bytes) of each parameter]}, from the source
+        text.
     """
     for alias in (lowered, *(e for e, its_name in names.items() if its_name == lowered)):
         if alias in parameters:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PyGPU._driver import enums
 from PyGPU._driver.files import file_contents
 from PyGPU._driver.module import Module
-from PyGPU._runtime import integer
+from PyGPU._runtime import docstrings, integer
 
 if TYPE_CHECKING:
     from PyGPU._types import BytesLike, Int
@@ -22,22 +22,13 @@ class Linker:
 
     Relocatable images come from ``compiler.compile(..., options=["-rdc=true"])``.
 
-    Parameters
-    ----------
-    message_handler : callable(success, info, error), optional
-        Called once with the linker's messages.
-    options : iterable of (jit_option, int), optional
-        MAX_REGISTERS, OPTIMIZATION_LEVEL and TARGET; nvJitLink ignores all others.
-    log_verbose : bool, optional
-        Include the registers and the memory of each kernel in the messages.
+    :param callable(success, info, error) message_handler: Called once with the linker's messages.
+    :param iterable of (jit_option, int) options: MAX_REGISTERS, OPTIMIZATION_LEVEL and TARGET;
+        nvJitLink ignores all others.
+    :param log_verbose: Include the registers and the memory of each kernel in the messages.
+    :raises NotImplementedError: On the target ``hip``: its run-time compiler makes no linkable
+        images.
 
-    Raises
-    ------
-    NotImplementedError
-        On the target ``hip``: its run-time compiler makes no linkable images.
-
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> from PyGPU.compiler import compile
     >>> linker = drv.Linker()
@@ -63,26 +54,17 @@ class Linker:
     def add_data(self, data: str | BytesLike, input_type: Int, name: str = "unknown") -> None:
         """Add an image.
 
-        Parameters
-        ----------
-        data : bytes-like
-            The image.
-        input_type : jit_input_type
-            Kind of image.
-        name : str, optional
-            Name of the image in messages.
+        :param bytes-like data: The image.
+        :param jit_input_type input_type: Kind of image.
+        :param name: Name of the image in messages.
         """
         self._inputs.add(data, integer("input_type", input_type), name)
 
     def add_file(self, filename: str | os.PathLike[str], input_type: Int) -> None:
         """Add an image or a library from a file.
 
-        Parameters
-        ----------
-        filename : str or path-like
-            File to read.
-        input_type : jit_input_type
-            Kind of image.
+        :param filename: File to read.
+        :param jit_input_type input_type: Kind of image.
         """
         data = file_contents("Linker.add_file", filename)
         name = os.path.basename(os.fspath(filename))
@@ -91,15 +73,9 @@ class Linker:
     def link_module(self) -> Module:
         """Link all added images and load the result on the current device.
 
-        Returns
-        -------
-        Module
-            The loaded module.
-
-        Raises
-        ------
-        CompileError
-            If a name is defined nowhere or twice; ``.stderr`` has the linker's messages.
+        :returns: The loaded module.
+        :raises CompileError: If a name is defined nowhere or twice; ``.stderr`` has the linker's
+            messages.
         """
         from PyGPU._compile.compilers import build
 
@@ -110,3 +86,6 @@ class Linker:
 def _architecture(target: int) -> str:
     """Return the compiler's name of a jit_target: "sm_90a" for COMPUTE_90A, which is 65626."""
     return f"sm_{target & 0xFFFF}{'a' if target >> 16 else ''}"
+
+
+docstrings.complete(__name__)

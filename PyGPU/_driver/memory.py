@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn, SupportsIndex, SupportsInt
 
 from PyGPU._driver import enums
-from PyGPU._runtime import core, errors, extent, integer
+from PyGPU._runtime import core, docstrings, errors, extent, integer
 
 if TYPE_CHECKING:
     from PyGPU._types import (
@@ -50,13 +50,8 @@ def _positive(name: str, value: Int) -> int:
 def mem_get_info() -> tuple[int, int]:
     """Return the free and the total memory of the current device.
 
-    Returns
-    -------
-    tuple of int
-        (free, total), in bytes.
+    :returns: (free, total), in bytes.
 
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> free, total = drv.mem_get_info()
     >>> 0 < free <= total
@@ -68,25 +63,11 @@ def mem_get_info() -> tuple[int, int]:
 def mem_alloc(bytes: Int) -> DeviceAllocation:
     """Allocate device memory. It is freed when the returned object is deleted.
 
-    Parameters
-    ----------
-    bytes : int
-        Size in bytes.
+    :param bytes: Size in bytes.
+    :returns: Owner of the memory; ``int()`` is its address.
+    :raises MemoryError: If the device has too little memory, also after a garbage collection.
+    :raises LogicError: If `bytes` is 0.
 
-    Returns
-    -------
-    DeviceAllocation
-        Owner of the memory; ``int()`` is its address.
-
-    Raises
-    ------
-    MemoryError
-        If the device has too little memory, also after a garbage collection.
-    LogicError
-        If `bytes` is 0.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> memory = drv.mem_alloc(8)
@@ -101,18 +82,9 @@ def mem_alloc(bytes: Int) -> DeviceAllocation:
 def mem_alloc_like(ary: HasNbytes) -> DeviceAllocation:
     """Allocate device memory as large as an array.
 
-    Parameters
-    ----------
-    ary : numpy.ndarray or GPUArray
-        Array whose ``nbytes`` is the size.
+    :param numpy.ndarray or GPUArray ary: Array whose ``nbytes`` is the size.
+    :returns: Owner of the memory.
 
-    Returns
-    -------
-    DeviceAllocation
-        Owner of the memory.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> memory = drv.mem_alloc_like(np.zeros(4, np.float32))
@@ -173,29 +145,15 @@ _PITCH = 512  # bytes: the largest row alignment that any device prefers
 def mem_alloc_pitch(width: Int, height: Int, access_size: int = 4) -> tuple[DeviceAllocation, int]:
     """Allocate device memory for rows, each at an aligned address.
 
-    Parameters
-    ----------
-    width : int
-        Bytes of a row.
-    height : int
-        Number of rows.
-    access_size : {4, 8, 16}, optional
-        Bytes that a thread accesses at once. The pitch is the same for each size.
+    :param width: Bytes of a row.
+    :param height: Number of rows.
+    :param {4, 8, 16} access_size: Bytes that a thread accesses at once. The pitch is the same for
+        each size.
+    :returns tuple: (DeviceAllocation, pitch). The pitch is the distance from a row to the next one
+        in bytes.
+    :raises MemoryError: If the device has too little memory.
+    :raises LogicError: If `width` or `height` is 0, or if `access_size` is not 4, 8 or 16.
 
-    Returns
-    -------
-    tuple
-        (DeviceAllocation, pitch). The pitch is the distance from a row to the next one in bytes.
-
-    Raises
-    ------
-    MemoryError
-        If the device has too little memory.
-    LogicError
-        If `width` or `height` is 0, or if `access_size` is not 4, 8 or 16.
-
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> memory, pitch = drv.mem_alloc_pitch(100, 4)
     >>> pitch
@@ -212,23 +170,10 @@ def mem_alloc_pitch(width: Int, height: Int, access_size: int = 4) -> tuple[Devi
 def mem_get_address_range(ptr: Address) -> tuple[int, int]:
     """Return the start and the size of the allocation that contains an address.
 
-    Parameters
-    ----------
-    ptr : int or device memory
-        Address anywhere in the allocation.
+    :param ptr: Address anywhere in the allocation.
+    :returns: (start address, size in bytes).
+    :raises LogicError: If no allocation contains the address.
 
-    Returns
-    -------
-    tuple of int
-        (start address, size in bytes).
-
-    Raises
-    ------
-    LogicError
-        If no allocation contains the address.
-
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> memory = drv.mem_alloc(1024)
     >>> drv.mem_get_address_range(int(memory) + 100) == (int(memory), 1024)
@@ -252,8 +197,6 @@ class PointerHolderBase:
     A subclass defines ``get_pointer()``. Its instances are accepted wherever a device address is
     expected.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> class Second(drv.PointerHolderBase):
@@ -271,27 +214,16 @@ class PointerHolderBase:
     def get_pointer(self) -> int:
         """Return the device address; a subclass must override this method.
 
-        Returns
-        -------
-        int
-            The address.
+        :returns: The address.
         """
         raise RuntimeError("PointerHolderBase.get_pointer: a subclass must override this method")
 
     def as_buffer(self, size: Int, offset: Int = 0) -> memoryview:
         """Return the bytes at the address as a buffer, for a GPU-aware MPI or for managed memory.
 
-        Parameters
-        ----------
-        size : int
-            Size of the buffer in bytes.
-        offset : int, optional
-            Distance in bytes from the address to the buffer.
-
-        Returns
-        -------
-        memoryview
-            A writable buffer, which keeps this object alive.
+        :param size: Size of the buffer in bytes.
+        :param offset: Distance in bytes from the address to the buffer.
+        :returns: A writable buffer, which keeps this object alive.
         """
         return as_buffer(self, size, offset)
 
@@ -304,20 +236,10 @@ class PointerHolderBase:
 class IPCMemoryHandle(_Owned):
     """Device memory of another process, opened by a handle from :func:`mem_get_ipc_handle`.
 
-    Parameters
-    ----------
-    ipc_handle : bytes-like
-        Handle of 64 bytes, from the other process.
-    flags : int, optional
-        Combination of ``ipc_mem_flags``.
+    :param bytes-like ipc_handle: Handle of 64 bytes, from the other process.
+    :param flags: Combination of ``ipc_mem_flags``.
+    :raises LogicError: If the handle has another length, is unknown or belongs to this process.
 
-    Raises
-    ------
-    LogicError
-        If the handle has another length, is unknown or belongs to this process.
-
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> drv.IPCMemoryHandle(b"short")
     Traceback (most recent call last):
@@ -339,10 +261,7 @@ class IPCMemoryHandle(_Owned):
     def close(self) -> None:
         """Close the handle now. The memory must not be used afterwards.
 
-        Raises
-        ------
-        LogicError
-            If the handle was closed before.
+        :raises LogicError: If the handle was closed before.
         """
         self._close("IPCMemoryHandle.close")
 
@@ -350,15 +269,8 @@ class IPCMemoryHandle(_Owned):
 def mem_get_ipc_handle(devptr: Address) -> bytearray:
     """Return a handle by which another process can open device memory.
 
-    Parameters
-    ----------
-    devptr : int or device memory
-        Start of an allocation.
-
-    Returns
-    -------
-    bytearray
-        Handle of 64 bytes, for :class:`IPCMemoryHandle` in the other process.
+    :param devptr: Start of an allocation.
+    :returns: Handle of 64 bytes, for :class:`IPCMemoryHandle` in the other process.
 
     Examples
     --------
@@ -369,3 +281,6 @@ def mem_get_ipc_handle(devptr: Address) -> bytearray:
     64
     """
     return bytearray(errors.check(core.cudaIpcGetMemHandle(devptr), "cudaIpcGetMemHandle"))
+
+
+docstrings.complete(__name__)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PyGPU._driver import pools
 from PyGPU._driver.device import Device
-from PyGPU._runtime import core, errors, state
+from PyGPU._runtime import core, docstrings, errors, state
 
 if TYPE_CHECKING:
     from PyGPU._types import Int
@@ -77,25 +77,11 @@ def memory_stats(device: Int | Device | None = None, *, reset_peaks: bool = Fals
 
     The call does not wait for the device, and may be made during a capture.
 
-    Parameters
-    ----------
-    device : int or Device, optional
-        The device; the current device by default.
-    reset_peaks : bool, optional
-        Begin the peaks anew from the present use, after they are read.
+    :param device: The device; the current device by default.
+    :param reset_peaks: Begin the peaks anew from the present use, after they are read.
+    :returns: Numbers of bytes: in use, reserved, peaks, and what pools keep for reuse.
+    :raises LogicError: If there is no such device.
 
-    Returns
-    -------
-    MemoryStats
-        Numbers of bytes: in use, reserved, peaks, and what pools keep for reuse.
-
-    Raises
-    ------
-    LogicError
-        If there is no such device.
-
-    Examples
-    --------
     >>> import PyGPU
     >>> before = PyGPU.memory_stats().in_use
     >>> a = PyGPU.gpuarray.zeros(1 << 20, "uint8")
@@ -128,3 +114,6 @@ def memory_stats(device: Int | Device | None = None, *, reset_peaks: bool = Fals
         plain_peak=plain_peak,
         held=held,
     )
+
+
+docstrings.complete(__name__)

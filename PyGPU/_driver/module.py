@@ -21,7 +21,7 @@ from PyGPU._driver.kernel_names import (
 )
 from PyGPU._driver.stateful import StatefulFunction
 from PyGPU._driver.stream import Event
-from PyGPU._runtime import are_several, core, errors, integer, loads_later
+from PyGPU._runtime import are_several, core, docstrings, errors, integer, loads_later
 
 if TYPE_CHECKING:
     from PyGPU._types import (
@@ -102,17 +102,11 @@ class Function(StatefulFunction):
     def prepare(self, arg_types: ArgTypes, texrefs: Sequence[Any] = ()) -> Function:
         """Declare the argument types once, for the prepared calls.
 
-        Parameters
-        ----------
-        arg_types : str or sequence
-            Format characters as of :mod:`struct` ("PiF"), or NumPy's types.
-        texrefs : sequence of TextureReference, optional
-            References of the module that must be bound at each call.
-
-        Returns
-        -------
-        Function
-            This function.
+        :param str or sequence arg_types: Format characters as of :mod:`struct` ("PiF"), or NumPy's
+            types.
+        :param sequence of TextureReference texrefs: References of the module that must be bound at
+            each call.
+        :returns: This function.
         """
         for texref in texrefs:
             self.param_set_texref(texref)
@@ -130,21 +124,11 @@ class Function(StatefulFunction):
     ) -> Callable[[], float]:
         """Launch the kernel and measure its time.
 
-        Parameters
-        ----------
-        grid : tuple of int
-            Blocks along x and y, and z if given.
-        block : tuple of int
-            Threads along x, y and z.
-        *args : object
-            Arguments of the prepared types.
-        shared_size : int, optional
-            Dynamic shared memory of a block in bytes.
-
-        Returns
-        -------
-        callable
-            It waits for the kernel and returns the kernel's time in seconds.
+        :param tuple of int grid: Blocks along x and y, and z if given.
+        :param tuple of int block: Threads along x, y and z.
+        :param object *args: Arguments of the prepared types.
+        :param shared_size: Dynamic shared memory of a block in bytes.
+        :returns callable: It waits for the kernel and returns the kernel's time in seconds.
         """
         start, end = Event(), Event()
         start.record()
@@ -160,27 +144,17 @@ class Function(StatefulFunction):
     def get_attribute(self, attr: Int) -> int:
         """Return the value of an attribute of the kernel.
 
-        Parameters
-        ----------
-        attr : function_attribute
-            The attribute.
-
-        Returns
-        -------
-        int
-            Its value; sizes are in bytes.
+        :param function_attribute attr: The attribute.
+        :returns: Its value; sizes are in bytes.
         """
         return self._get_attribute(integer("attr", attr))
 
     def set_attribute(self, attr: Int, value: Int) -> None:
         """Set an attribute of the kernel.
 
-        Parameters
-        ----------
-        attr : function_attribute
-            MAX_DYNAMIC_SHARED_SIZE_BYTES or PREFERRED_SHARED_MEMORY_CARVEOUT.
-        value : int
-            Bytes, or percent of the on-chip memory.
+        :param function_attribute attr: MAX_DYNAMIC_SHARED_SIZE_BYTES or
+            PREFERRED_SHARED_MEMORY_CARVEOUT.
+        :param value: Bytes, or percent of the on-chip memory.
         """
         number = integer("value", value)
         if abs(number) >= 1 << 31:
@@ -192,10 +166,7 @@ class Function(StatefulFunction):
     def set_cache_config(self, fc: Int) -> None:
         """Set the kernel's preferred use of on-chip memory, a hint.
 
-        Parameters
-        ----------
-        fc : func_cache
-            Shared memory or L1 cache; set as the percentage of shared memory.
+        :param func_cache fc: Shared memory or L1 cache; set as the percentage of shared memory.
         """
         share = {0: -1, 1: 100, 2: 0, 3: 50}[int(enums.func_cache(int(fc)))]
         self._set_attribute((int(enums.function_attribute.PREFERRED_SHARED_MEMORY_CARVEOUT), share))
@@ -203,25 +174,15 @@ class Function(StatefulFunction):
     def set_shared_config(self, config: Int) -> None:
         """Do nothing: current devices have one bank size.
 
-        Parameters
-        ----------
-        config : shared_config
-            Checked and ignored.
+        :param shared_config config: Checked and ignored.
         """
         enums.shared_config(int(config))
 
     def param_set_texref(self, texref: Reference) -> None:
         """Require that a texture reference is bound at each prepared call.
 
-        Parameters
-        ----------
-        texref : TextureReference
-            A reference of the kernel's module.
-
-        Raises
-        ------
-        ArgumentError
-            If the module declares no texture reference.
+        :param TextureReference texref: A reference of the kernel's module.
+        :raises ArgumentError: If the module declares no texture reference.
         """
         raise errors.ArgumentError(f"{self.name}: its module declares no texture reference")
 
@@ -235,21 +196,12 @@ class Function(StatefulFunction):
 class Module:
     """Compiled code that is loaded on the current device.
 
-    Parameters
-    ----------
-    image : bytes
-        Compiled code, as of ``compiler.compile``.
-    source : str, optional
-        Source text of the image, for messages.
-    names : dict, optional
-        {C++ name expression: name in the image}.
-    parameters : mapping, optional
-        {kernel: [(name, kind, bytes) of each parameter]}.
-    options : iterable of (int, int), optional
-        Pairs of jit_option and value.
+    :param image: Compiled code, as of ``compiler.compile``.
+    :param source: Source text of the image, for messages.
+    :param dict names: {C++ name expression: name in the image}.
+    :param mapping parameters: {kernel: [(name, kind, bytes) of each parameter]}.
+    :param iterable of (int, int) options: Pairs of jit_option and value.
 
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> from PyGPU.compiler import compile
     >>> module = drv.Module(compile("__global__ void nothing() {}"))
@@ -301,20 +253,10 @@ class Module:
     def get_function(self, name: str) -> Function:
         """Return a kernel of the module.
 
-        Parameters
-        ----------
-        name : str
-            Plain name, mangled name or C++ name expression.
-
-        Returns
-        -------
-        Function
-            The kernel.
-
-        Raises
-        ------
-        LogicError
-            If the module has no such kernel; the message lists the kernels of the source.
+        :param name: Plain name, mangled name or C++ name expression.
+        :returns: The kernel.
+        :raises LogicError: If the module has no such kernel; the message lists the kernels of the
+            source.
         """
         if not isinstance(name, str):
             raise TypeError(f"get_function: expected a str, got {type(name).__name__}")
@@ -357,20 +299,9 @@ class Module:
     def get_global(self, name: str) -> tuple[int, int]:
         """Return the memory of a ``__device__`` or ``__constant__`` variable.
 
-        Parameters
-        ----------
-        name : str
-            Plain name, mangled name or C++ name expression (``&q::x``).
-
-        Returns
-        -------
-        tuple of int
-            (address, size in bytes).
-
-        Raises
-        ------
-        LogicError
-            If the module has no such variable.
+        :param name: Plain name, mangled name or C++ name expression (``&q::x``).
+        :returns: (address, size in bytes).
+        :raises LogicError: If the module has no such variable.
         """
         return self._variable("get_global", name, variables.variables)[1]
 
@@ -394,20 +325,9 @@ class Module:
     def get_texref(self, name: str) -> TextureReference:
         """Return a texture reference of the module.
 
-        Parameters
-        ----------
-        name : str
-            Plain name, or C++ name (``q::image``).
-
-        Returns
-        -------
-        TextureReference
-            The same object at each call.
-
-        Raises
-        ------
-        LogicError
-            If the module declares no such reference.
+        :param name: Plain name, or C++ name (``q::image``).
+        :returns: The same object at each call.
+        :raises LogicError: If the module declares no such reference.
         """
         found = self._declared_references(name)
         references = variables.references
@@ -416,20 +336,9 @@ class Module:
     def get_surfref(self, name: str) -> SurfaceReference:
         """Return a surface reference of the module.
 
-        Parameters
-        ----------
-        name : str
-            Plain name, or C++ name (``q::image``).
-
-        Returns
-        -------
-        SurfaceReference
-            The same object at each call.
-
-        Raises
-        ------
-        LogicError
-            If the module declares no such reference.
+        :param name: Plain name, or C++ name (``q::image``).
+        :returns: The same object at each call.
+        :raises LogicError: If the module declares no such reference.
         """
         found = self._declared_references(name)
         references = variables.references
@@ -443,3 +352,6 @@ class Module:
                 f"name={name!r}: the module declares no texture or surface reference"
             )
         return self._references
+
+
+docstrings.complete(__name__)

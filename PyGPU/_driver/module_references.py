@@ -21,7 +21,7 @@ from PyGPU._driver.copies import memcpy_dtoh, memcpy_htod_async
 from PyGPU._driver.module import Function
 from PyGPU._driver.reference_declarations import Declared
 from PyGPU._driver.references import Reference, SurfaceReference, TextureReference
-from PyGPU._runtime import core, errors, streams
+from PyGPU._runtime import core, docstrings, errors, streams
 
 if TYPE_CHECKING:
     from PyGPU._types import ArgTypes, Block, Grid, StreamLike
@@ -129,10 +129,8 @@ class References:
     def before_launch(self, stream: StreamLike, needed: Iterable[Reference] = ()) -> None:
         """Write changed bindings to the module's variables, before a launch on a stream.
 
-        Raises
-        ------
-        LogicError
-            If a reference in `needed` is not bound, or if a binding does not fit its declaration.
+        :raises LogicError: If a reference in `needed` is not bound, or if a binding does not fit
+            its declaration.
         """
         for reference in needed:
             _require_reference("texrefs", reference)
@@ -247,3 +245,6 @@ def _release(device: int, anywhere: bool, objects: list[object]) -> None:
 
 def _same(one: StreamLike, other: StreamLike) -> bool:
     return one is other or (isinstance(one, int) and isinstance(other, int) and one == other)
+
+
+docstrings.complete(__name__)

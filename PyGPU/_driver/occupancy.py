@@ -5,19 +5,14 @@ from __future__ import annotations
 from PyGPU._driver import enums
 from PyGPU._driver.context import Context
 from PyGPU._driver.device import Device
-from PyGPU._runtime import state
+from PyGPU._runtime import docstrings, state
 
 
 class DeviceData:
     """Resource limits of a device that decide the launch shape of kernels.
 
-    Parameters
-    ----------
-    dev : Device, optional
-        The current device by default.
+    :param dev: The current device by default.
 
-    Examples
-    --------
     >>> from PyGPU.tools import DeviceData
     >>> data = DeviceData()
     >>> data.align(70), data.coalesce(50)
@@ -44,17 +39,9 @@ class DeviceData:
     def align(self, bytes: int, word_size: int = 4) -> int:
         """Round a size up to whole memory transactions.
 
-        Parameters
-        ----------
-        bytes : int
-            Size in bytes.
-        word_size : {4, 8, 16}, optional
-            Bytes that a thread reads at once.
-
-        Returns
-        -------
-        int
-            Size in bytes.
+        :param bytes: Size in bytes.
+        :param {4, 8, 16} word_size: Bytes that a thread reads at once.
+        :returns: Size in bytes.
         """
         unit = self.align_bytes(word_size)
         return -(-bytes // unit) * unit
@@ -62,17 +49,9 @@ class DeviceData:
     def align_dtype(self, elements: int, dtype_size: int) -> int:
         """Round a number of elements up to whole memory transactions.
 
-        Parameters
-        ----------
-        elements : int
-            Number of elements.
-        dtype_size : {4, 8, 16}
-            Bytes of an element.
-
-        Returns
-        -------
-        int
-            Number of elements.
+        :param elements: Number of elements.
+        :param {4, 8, 16} dtype_size: Bytes of an element.
+        :returns: Number of elements.
         """
         unit = self.align_words(dtype_size)
         return -(-elements // unit) * unit
@@ -80,35 +59,17 @@ class DeviceData:
     def align_words(self, word_size: int) -> int:
         """Return the words in a memory transaction.
 
-        Parameters
-        ----------
-        word_size : {4, 8, 16}
-            Bytes of a word.
-
-        Returns
-        -------
-        int
-            Number of words.
+        :param {4, 8, 16} word_size: Bytes of a word.
+        :returns: Number of words.
         """
         return self.align_bytes(word_size) // word_size
 
     def align_bytes(self, word_size: int = 4) -> int:
         """Return the bytes of a memory transaction.
 
-        Parameters
-        ----------
-        word_size : {4, 8, 16}, optional
-            Bytes of a word.
-
-        Returns
-        -------
-        int
-            Number of bytes.
-
-        Raises
-        ------
-        ValueError
-            If words have another size.
+        :param {4, 8, 16} word_size: Bytes of a word.
+        :returns: Number of bytes.
+        :raises ValueError: If words have another size.
         """
         sizes = {4: 64, 8: 128, 16: 128}
         if word_size not in sizes:
@@ -118,15 +79,8 @@ class DeviceData:
     def coalesce(self, thread_count: int) -> int:
         """Round a number of threads up to a multiple of 16.
 
-        Parameters
-        ----------
-        thread_count : int
-            Number of threads.
-
-        Returns
-        -------
-        int
-            Number of threads.
+        :param thread_count: Number of threads.
+        :returns: Number of threads.
         """
         return -(-thread_count // 16) * 16
 
@@ -134,20 +88,9 @@ class DeviceData:
     def make_valid_tex_channel_count(size: int) -> int:
         """Round a number of texture channels up to 1, 2 or 4.
 
-        Parameters
-        ----------
-        size : int
-            Number of channels, at most 4.
-
-        Returns
-        -------
-        int
-            1, 2 or 4.
-
-        Raises
-        ------
-        ValueError
-            If `size` is above 4.
+        :param size: Number of channels, at most 4.
+        :returns: 1, 2 or 4.
+        :raises ValueError: If `size` is above 4.
         """
         for valid in (1, 2, 4):
             if size <= valid:
@@ -226,3 +169,6 @@ class OccupancyRecord:
         self.tb_per_mp, self.limited_by = min(limits)
         self.warps_per_mp = self.tb_per_mp * warps
         self.occupancy = self.warps_per_mp / devdata.warps_per_mp
+
+
+docstrings.complete(__name__)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, SupportsInt
 from PyGPU._driver import host_arrays, host_memory
 from PyGPU._driver import memory as _driver_memory
 from PyGPU._driver.pools import Pool, PooledAllocation
-from PyGPU._runtime import core, errors, integer
+from PyGPU._runtime import core, docstrings, errors, integer
 
 if TYPE_CHECKING:
     from PyGPU._types import DTypeLike, HostArray, Int, Order, Shape
@@ -22,13 +22,8 @@ __all__ = [
 class PooledHostAllocation(PooledAllocation, host_memory.HostPointer):
     """A block of a PageLockedMemoryPool: the ``base`` of an array.
 
-    Parameters
-    ----------
-    address : int
-        Address of the block.
+    :param int address: Address of the block.
 
-    Examples
-    --------
     >>> from PyGPU.tools import PageLockedMemoryPool
     >>> array = PageLockedMemoryPool().allocate(4, "int32")
     >>> len(array.base)
@@ -42,13 +37,8 @@ class PooledHostAllocation(PooledAllocation, host_memory.HostPointer):
 class PageLockedAllocator:
     """Allocator of page-locked memory for a PageLockedMemoryPool.
 
-    Parameters
-    ----------
-    flags : int, optional
-        Combination of ``host_alloc_flags``.
+    :param flags: Combination of ``host_alloc_flags``.
 
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> from PyGPU.tools import PageLockedAllocator, PageLockedMemoryPool
     >>> allocator = PageLockedAllocator(drv.host_alloc_flags.PORTABLE)
@@ -62,15 +52,8 @@ class PageLockedAllocator:
     def allocate(self, size: int) -> host_memory.PagelockedHostAllocation:
         """Allocate page-locked memory, which is freed with the returned object.
 
-        Parameters
-        ----------
-        size : int
-            Size in bytes.
-
-        Returns
-        -------
-        PagelockedHostAllocation
-            Owner of the memory.
+        :param size: Size in bytes.
+        :returns: Owner of the memory.
         """
         return host_memory.PagelockedHostAllocation(core._page_locked(size, self._flags))
 
@@ -80,13 +63,8 @@ class PageLockedMemoryPool(Pool):
 
     Copies from and to an array must be done before the array is freed.
 
-    Parameters
-    ----------
-    allocator : PageLockedAllocator, optional
-        Allocator of the blocks.
+    :param allocator: Allocator of the blocks.
 
-    Examples
-    --------
     >>> from PyGPU.tools import PageLockedMemoryPool
     >>> pool = PageLockedMemoryPool()
     >>> array = pool.allocate((2, 3), "float32")
@@ -105,19 +83,10 @@ class PageLockedMemoryPool(Pool):
     def allocate(self, shape: Shape, dtype: DTypeLike, order: Order = "C") -> HostArray:
         """Return an uninitialized array in page-locked memory.
 
-        Parameters
-        ----------
-        shape : int or sequence of int
-            Shape of the array.
-        dtype : dtype
-            Data type of the elements.
-        order : {"C", "F"}, optional
-            Order of the elements in memory.
-
-        Returns
-        -------
-        numpy.ndarray
-            Its ``base`` is a PooledHostAllocation.
+        :param int or sequence of int shape:
+        :param dtype:
+        :param order:
+        :returns: Its ``base`` is a PooledHostAllocation.
         """
         shape, dtype, nbytes = host_arrays.bytes_of(shape, dtype)
         if order not in ("C", "F"):
@@ -128,3 +97,6 @@ class PageLockedMemoryPool(Pool):
 
     def _take(self, nbytes: int) -> Any:
         return self._allocator.allocate(nbytes)
+
+
+docstrings.complete(__name__)

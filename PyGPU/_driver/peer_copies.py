@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyGPU._driver.context import Context, ordinal_of
-from PyGPU._runtime import core, errors, extent, state
+from PyGPU._runtime import core, docstrings, errors, extent, state
 
 if TYPE_CHECKING:
     from PyGPU._types import Address, Int, StreamLike
@@ -26,21 +26,12 @@ def memcpy_peer(
 ) -> None:
     """Copy device memory to the memory of another device.
 
-    Parameters
-    ----------
-    dest : int or device memory
-        Address to write.
-    src : int or device memory
-        Address to read.
-    size : int
-        Bytes to copy.
-    dest_context : Context, optional
-        Context of the device that owns `dest`. The current device by default.
-    src_context : Context, optional
-        Context of the device that owns `src`. The current device by default.
+    :param dest: Address to write.
+    :param src: Address to read.
+    :param size: Bytes to copy.
+    :param dest_context: Context of the device that owns `dest`. The current device by default.
+    :param src_context: Context of the device that owns `src`. The current device by default.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> context = drv.Device(0).retain_primary_context()
@@ -69,23 +60,13 @@ def memcpy_peer_async(
 ) -> None:
     """Enqueue a copy of device memory to the memory of another device on a stream.
 
-    Parameters
-    ----------
-    dest : int or device memory
-        Address to write.
-    src : int or device memory
-        Address to read.
-    size : int
-        Bytes to copy.
-    dest_context : Context, optional
-        Context of the device that owns `dest`. The current device by default.
-    src_context : Context, optional
-        Context of the device that owns `src`. The current device by default.
-    stream : Stream, optional
-        The null stream by default.
+    :param dest: Address to write.
+    :param src: Address to read.
+    :param size: Bytes to copy.
+    :param dest_context: Context of the device that owns `dest`. The current device by default.
+    :param src_context: Context of the device that owns `src`. The current device by default.
+    :param stream:
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> source, target = drv.to_device(np.array([1, 2], np.int32)), drv.mem_alloc(8)
@@ -102,3 +83,6 @@ def memcpy_peer_async(
         stream,
     )
     errors.check(status, "cudaMemcpyPeerAsync")
+
+
+docstrings.complete(__name__)

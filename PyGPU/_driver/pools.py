@@ -16,7 +16,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, SupportsInt, TextIO, TypeVar, cast
 
 from PyGPU._driver import memory as _driver_memory
-from PyGPU._runtime import core, errors, extent, hooks
+from PyGPU._runtime import core, docstrings, errors, extent, hooks
 
 if TYPE_CHECKING:
     from PyGPU._types import Int
@@ -53,10 +53,7 @@ class PooledAllocation(_driver_memory.Unique):
     def free(self) -> None:
         """Return the block to the pool now. Its users must not be used afterwards.
 
-        Raises
-        ------
-        LogicError
-            If the block was freed before.
+        :raises LogicError: If the block was freed before.
         """
         if self._end is None or not self._end.run():
             name = type(self).__name__
@@ -81,8 +78,6 @@ class PooledAllocation(_driver_memory.Unique):
 class PooledDeviceAllocation(PooledAllocation, int):
     """A block of a DeviceMemoryPool: an int, its address, that owns the memory.
 
-    Examples
-    --------
     >>> from PyGPU.tools import DeviceMemoryPool
     >>> pool = DeviceMemoryPool()
     >>> block = pool.allocate(100)
@@ -204,15 +199,8 @@ class Pool(_driver_memory.Unique):
     def bin_number(size: Int) -> int:
         """Return the bin of a size; sizes with the same five highest bits share a bin.
 
-        Parameters
-        ----------
-        size : int
-            Size in bytes.
-
-        Returns
-        -------
-        int
-            Number of the bin.
+        :param size: Size in bytes.
+        :returns: Number of the bin.
         """
         return _bin_number(extent("size", size))
 
@@ -220,15 +208,8 @@ class Pool(_driver_memory.Unique):
     def alloc_size(bin: Int) -> int:
         """Return the size of the blocks of a bin, the largest size that the bin serves.
 
-        Parameters
-        ----------
-        bin : int
-            Number of the bin.
-
-        Returns
-        -------
-        int
-            Size in bytes.
+        :param bin: Number of the bin.
+        :returns: Size in bytes.
         """
         return _alloc_size(extent("bin", bin))
 
@@ -275,8 +256,6 @@ class DeviceMemoryPool(Pool):
     stream (``Stream()``). Other work must be done before its memory is freed. Threads may share a
     pool. Each device has its own blocks.
 
-    Examples
-    --------
     >>> import PyGPU.gpuarray as gpuarray
     >>> from PyGPU.tools import DeviceMemoryPool
     >>> pool = DeviceMemoryPool()
@@ -288,23 +267,11 @@ class DeviceMemoryPool(Pool):
     def allocate(self, size: Int) -> PooledDeviceAllocation:
         """Return a block of memory.
 
-        Parameters
-        ----------
-        size : int
-            Size in bytes, 0 or more.
-
-        Returns
-        -------
-        PooledDeviceAllocation
-            Owner of the block.
-
-        Raises
-        ------
-        MemoryError
-            If the device has too little memory, also after a garbage collection and after the
-            release of all free blocks, the largest first.
-        TypeError, OverflowError
-            If `size` is not a size.
+        :param size: Size in bytes, 0 or more.
+        :returns: Owner of the block.
+        :raises MemoryError: If the device has too little memory, also after a garbage collection
+            and after the release of all free blocks, the largest first.
+        :raises TypeError, OverflowError: If `size` is not a size.
         """
         if type(size) is not int or size < 0:
             size = extent("size", size)
@@ -325,15 +292,9 @@ class DebugMemoryPool(DeviceMemoryPool):
 
     The log groups the blocks by size and by the function that allocated them.
 
-    Parameters
-    ----------
-    interactive : bool, optional
-        Wait for the Enter key after each allocation, if the input is a terminal.
-    logfile : file, optional
-        Text file for the log; sys.stdout by default.
+    :param interactive: Wait for the Enter key after each allocation, if the input is a terminal.
+    :param file logfile: Text file for the log; sys.stdout by default.
 
-    Examples
-    --------
     >>> import io
     >>> from PyGPU.tools import DebugMemoryPool
     >>> log = io.StringIO()
@@ -351,15 +312,8 @@ class DebugMemoryPool(DeviceMemoryPool):
     def allocate(self, size: Int) -> PooledDeviceAllocation:
         """Return a block of memory and log it.
 
-        Parameters
-        ----------
-        size : int
-            Size in bytes, 0 or more.
-
-        Returns
-        -------
-        PooledDeviceAllocation
-            Owner of the block.
+        :param size: Size in bytes, 0 or more.
+        :returns: Owner of the block.
         """
         block = super().allocate(size)
         import traceback  # takes as long to load as the rest of this module
@@ -376,3 +330,6 @@ class DebugMemoryPool(DeviceMemoryPool):
         if self.interactive and sys.stdin is not None and sys.stdin.isatty():
             input("Press Enter to continue ")
         return block
+
+
+docstrings.complete(__name__)

@@ -14,14 +14,9 @@ if TYPE_CHECKING:
 class Program:
     """Source text with its kernels, compiled at the first call on each device.
 
-    Parameters
-    ----------
-    source : str
-        Kernel text in CUDA C++.
-    *options : str
-        Compiler options.
-    **kernels : str
-        Argument types of each kernel, in the format of Function.prepare.
+    :param source: Kernel text in CUDA C++.
+    :param str *options: Compiler options.
+    :param str **kernels: Argument types of each kernel, in the format of Function.prepare.
     """
 
     def __init__(self, source: str, *options: str, **kernels: str) -> None:

@@ -14,7 +14,7 @@ from PyGPU._driver import arrays, enums
 from PyGPU._driver.reference_declarations import CUBES, NAMES, Declared
 from PyGPU._driver.strided_copies import array_in, non_negative
 from PyGPU._driver.textures import SurfaceObject, TextureObject, alignment_of, member
-from PyGPU._runtime import core, errors, integer
+from PyGPU._runtime import core, docstrings, errors, integer
 
 if TYPE_CHECKING:
     from PyGPU._types import Address, ArrayLike, Int, Order
@@ -48,8 +48,6 @@ class TextureReference:
     The declaration decides how integers are read: ``cudaReadModeNormalizedFloat`` and a texture of
     floats make them fractions.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> from PyGPU.compiler import SourceModule
@@ -83,10 +81,7 @@ class TextureReference:
     def set_array(self, array: arrays.Array) -> None:
         """Bind the reference to an Array, with the Array's format.
 
-        Parameters
-        ----------
-        array : Array
-            Array to read; the reference keeps it alive.
+        :param array: Array to read; the reference keeps it alive.
         """
         array_in(array, "array")
         (bits, channels, kind), *_ = array._shape()
@@ -96,19 +91,11 @@ class TextureReference:
     def set_address(self, devptr: Address, bytes: Int, allow_offset: bool = False) -> int:
         """Bind the reference to device memory, which ``tex1Dfetch`` reads.
 
-        Parameters
-        ----------
-        devptr : int or device memory
-            Memory to read; the reference keeps an owner alive.
-        bytes : int
-            Size of the memory in bytes.
-        allow_offset : bool, optional
-            Accept an address that is not a multiple of ``device_attribute.TEXTURE_ALIGNMENT``.
-
-        Returns
-        -------
-        int
-            Offset of `devptr` in the texture, in bytes.
+        :param devptr: Memory to read; the reference keeps an owner alive.
+        :param bytes: Size of the memory in bytes.
+        :param allow_offset: Accept an address that is not a multiple of
+            ``device_attribute.TEXTURE_ALIGNMENT``.
+        :returns: Offset of `devptr` in the texture, in bytes.
         """
         address = core._device_address(devptr, "devptr")
         offset = address % alignment_of(enums.device_attribute.TEXTURE_ALIGNMENT)
@@ -125,14 +112,9 @@ class TextureReference:
     def set_address_2d(self, devptr: Address, descr: arrays.ArrayDescriptor, pitch: Int) -> None:
         """Bind the reference to pitched device memory, which ``tex2D`` reads.
 
-        Parameters
-        ----------
-        devptr : int or device memory
-            Memory to read; the reference keeps an owner alive.
-        descr : ArrayDescriptor
-            Width, height and format of the memory.
-        pitch : int
-            Distance of two rows in bytes, a multiple of
+        :param devptr: Memory to read; the reference keeps an owner alive.
+        :param descr: Width, height and format of the memory.
+        :param pitch: Distance of two rows in bytes, a multiple of
             ``device_attribute.TEXTURE_PITCH_ALIGNMENT``.
         """
         if not isinstance(descr, arrays.ArrayDescriptor):
@@ -148,12 +130,8 @@ class TextureReference:
     def set_format(self, fmt: Int, num_components: Int) -> None:
         """Set the format of the elements.
 
-        Parameters
-        ----------
-        fmt : array_format
-            Format of a channel.
-        num_components : int
-            Channels of an element: 1, 2 or 4.
+        :param array_format fmt: Format of a channel.
+        :param num_components: Channels of an element: 1, 2 or 4.
         """
         channels = integer("num_components", num_components)
         arrays.channel_format(int(fmt), channels)
@@ -163,12 +141,8 @@ class TextureReference:
     def set_address_mode(self, dim: Int, am: Int) -> None:
         """Set the addressing outside the extent along an axis.
 
-        Parameters
-        ----------
-        dim : int
-            Axis, 0 to 2.
-        am : address_mode
-            The mode.
+        :param dim: Axis, 0 to 2.
+        :param address_mode am: The mode.
         """
         self._modes[_axis(dim)] = member("am", enums.address_mode, am)
         self._is_changed = True
@@ -176,10 +150,7 @@ class TextureReference:
     def set_filter_mode(self, fm: Int) -> None:
         """Set the filtering between the centers of elements.
 
-        Parameters
-        ----------
-        fm : filter_mode
-            The mode.
+        :param filter_mode fm: The mode.
         """
         self._filter = member("fm", enums.filter_mode, fm)
         self._is_changed = True
@@ -187,11 +158,8 @@ class TextureReference:
     def set_flags(self, flags: Int) -> None:
         """Set the flags of the reference.
 
-        Parameters
-        ----------
-        flags : int
-            Combination of TRSF_NORMALIZED_COORDINATES, TRSF_SRGB and TRSF_READ_AS_INTEGER. The last
-            one has no effect, as the declaration decides.
+        :param flags: Combination of TRSF_NORMALIZED_COORDINATES, TRSF_SRGB and
+            TRSF_READ_AS_INTEGER. The last one has no effect, as the declaration decides.
         """
         number = integer("flags", flags)
         known = enums.TRSF_READ_AS_INTEGER | enums.TRSF_NORMALIZED_COORDINATES | enums.TRSF_SRGB
@@ -205,15 +173,8 @@ class TextureReference:
     def get_address(self) -> int:
         """Return the address of the bound memory.
 
-        Returns
-        -------
-        int
-            Device address.
-
-        Raises
-        ------
-        LogicError
-            If the reference is not bound to memory.
+        :returns: Device address.
+        :raises LogicError: If the reference is not bound to memory.
         """
         if not isinstance(self._source, _Memory):
             raise errors.LogicError("get_address failed: the reference is not bound to memory")
@@ -222,15 +183,8 @@ class TextureReference:
     def get_array(self) -> arrays.Array:
         """Return the bound Array.
 
-        Returns
-        -------
-        Array
-            The Array.
-
-        Raises
-        ------
-        LogicError
-            If the reference is not bound to an Array.
+        :returns: The Array.
+        :raises LogicError: If the reference is not bound to an Array.
         """
         if not isinstance(self._source, arrays.Array):
             raise errors.LogicError("get_array failed: the reference is not bound to an Array")
@@ -239,45 +193,29 @@ class TextureReference:
     def get_address_mode(self, dim: Int) -> enums.address_mode:
         """Return the addressing outside the extent along an axis.
 
-        Parameters
-        ----------
-        dim : int
-            Axis, 0 to 2.
-
-        Returns
-        -------
-        address_mode
-            The mode.
+        :param dim: Axis, 0 to 2.
+        :returns: The mode.
         """
         return self._modes[_axis(dim)]
 
     def get_filter_mode(self) -> enums.filter_mode:
         """Return the filtering between the centers of elements.
 
-        Returns
-        -------
-        filter_mode
-            The mode.
+        :returns: The mode.
         """
         return self._filter
 
     def get_format(self) -> tuple[enums.array_format, int]:
         """Return the format of the elements.
 
-        Returns
-        -------
-        tuple
-            (array_format, number of channels).
+        :returns tuple: (array_format, number of channels).
         """
         return self._format
 
     def get_flags(self) -> int:
         """Return the flags of the reference.
 
-        Returns
-        -------
-        int
-            Combination of the flags ``TRSF_...``.
+        :returns: Combination of the flags ``TRSF_...``.
         """
         return self._flags
 
@@ -319,8 +257,6 @@ class SurfaceReference:
 
     Kernels read and write the bound Array in place.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> from PyGPU.compiler import SourceModule
@@ -352,12 +288,8 @@ class SurfaceReference:
     def set_array(self, array: arrays.Array, flags: Int = 0) -> None:
         """Bind the reference to an Array.
 
-        Parameters
-        ----------
-        array : Array
-            Array made with ``array3d_flags.SURFACE_LDST``; the reference keeps it alive.
-        flags : {0}, optional
-            Must be 0.
+        :param array: Array made with ``array3d_flags.SURFACE_LDST``; the reference keeps it alive.
+        :param {0} flags: Must be 0.
         """
         if integer("flags", flags):
             raise errors.LogicError(f"SurfaceReference.set_array failed: flags={flags}: expected 0")
@@ -368,15 +300,8 @@ class SurfaceReference:
     def get_array(self) -> arrays.Array:
         """Return the bound Array.
 
-        Returns
-        -------
-        Array
-            The Array.
-
-        Raises
-        ------
-        LogicError
-            If the reference is not bound.
+        :returns: The Array.
+        :raises LogicError: If the reference is not bound.
         """
         if self._source is None:
             raise errors.LogicError("get_array failed: the reference is not bound to an Array")
@@ -402,15 +327,9 @@ def _axis(dim: Int) -> int:
 def bind_array_to_texref(ary: arrays.Array, texref: TextureReference) -> None:
     """Bind a texture reference to an Array, without filtering and with clamped coordinates.
 
-    Parameters
-    ----------
-    ary : Array
-        Array to read.
-    texref : TextureReference
-        Reference to bind.
+    :param ary: Array to read.
+    :param texref: Reference to bind.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> reference = drv.TextureReference()
@@ -428,17 +347,10 @@ def bind_array_to_texref(ary: arrays.Array, texref: TextureReference) -> None:
 def matrix_to_texref(matrix: ArrayLike, texref: TextureReference, order: Order) -> None:
     """Copy a matrix to a new Array and bind a texture reference to it.
 
-    Parameters
-    ----------
-    matrix : array_like
-        Shape (height, width) for the order "C", (width, height) for "F".
-    texref : TextureReference
-        Reference to bind.
-    order : {"C", "F"}
-        Order of the axes.
+    :param matrix: Shape (height, width) for the order "C", (width, height) for "F".
+    :param texref: Reference to bind.
+    :param order: Order of the axes.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> reference = drv.TextureReference()
@@ -447,3 +359,6 @@ def matrix_to_texref(matrix: ArrayLike, texref: TextureReference, order: Order) 
     2
     """
     bind_array_to_texref(arrays.matrix_to_array(matrix, order), texref)
+
+
+docstrings.complete(__name__)

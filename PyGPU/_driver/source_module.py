@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from PyGPU._compile.compilers import default_flags, device_names
 from PyGPU._compile.compilers import options as _options
 from PyGPU._driver.module import Function, Module
-from PyGPU._runtime import Rebuilt, core, errors, state, warn
+from PyGPU._runtime import Rebuilt, core, docstrings, errors, state, warn
 
 if TYPE_CHECKING:
     from PyGPU._compile.cache.entry import Entry
@@ -132,8 +132,6 @@ def module_of(request: Request, keep: bool) -> Module:
 class CudaModule:
     """The common base of modules from text; ``self.module`` is the loaded module.
 
-    Examples
-    --------
     >>> from PyGPU.compiler import CudaModule, SourceModule
     >>> issubclass(SourceModule, CudaModule)
     True
@@ -148,80 +146,37 @@ class CudaModule:
     def get_function(self, name: str) -> Function:
         """Return a kernel.
 
-        Parameters
-        ----------
-        name : str
-            Name of the kernel, or a name expression of a template's instance (``axpy<float>``).
-
-        Returns
-        -------
-        Function
-            The kernel.
-
-        Raises
-        ------
-        LogicError
-            If the module has no such kernel.
+        :param name: Name of the kernel, or a name expression of a template's instance
+            (``axpy<float>``).
+        :returns: The kernel.
+        :raises LogicError: If the module has no such kernel.
         """
         return self.module.get_function(name)
 
     def get_global(self, name: str) -> tuple[int, int]:
         """Return the memory of a ``__device__`` or ``__constant__`` variable.
 
-        Parameters
-        ----------
-        name : str
-            Plain name, mangled name or C++ name expression (``&q::x``).
-
-        Returns
-        -------
-        tuple of int
-            Device address, and size in bytes.
-
-        Raises
-        ------
-        LogicError
-            If the module has no such variable.
+        :param name: Plain name, mangled name or C++ name expression (``&q::x``).
+        :returns: Device address, and size in bytes.
+        :raises LogicError: If the module has no such variable.
         """
         return self.module.get_global(name)
 
     def get_texref(self, name: str) -> TextureReference:
         """Return a texture reference.
 
-        Parameters
-        ----------
-        name : str
-            Name of the texture reference.
-
-        Returns
-        -------
-        TextureReference
-            The texture reference.
-
-        Raises
-        ------
-        LogicError
-            If the module has no such texture reference.
+        :param name: Name of the texture reference.
+        :returns: The texture reference.
+        :raises LogicError: If the module has no such texture reference.
         """
         return self.module.get_texref(name)
 
     def get_surfref(self, name: str) -> SurfaceReference:
         """Return a surface reference.
 
-        Parameters
-        ----------
-        name : str
-            Name of the surface reference.
-
-        Returns
-        -------
-        SurfaceReference
-            The surface reference.
-
-        Raises
-        ------
-        LogicError
-            If the module has no such surface reference.
+        :param name: Name of the surface reference.
+        :returns: The surface reference.
+        :raises LogicError: If the module has no such surface reference.
         """
         return self.module.get_surfref(name)
 
@@ -229,41 +184,23 @@ class CudaModule:
 class SourceModule(CudaModule, Rebuilt):
     """Kernels from text, compiled for the current device and loaded.
 
-    Parameters
-    ----------
-    source : str
-        CUDA C++.
-    nvcc : str, optional
-        Ignored; PyCUDA has this parameter.
-    options : list of str, optional
-        Options of nvcc; see :func:`PyGPU.compiler.compile`.
-    keep : bool, optional
-        Leave the text and the image in a folder whose name is printed.
-    no_extern_c : bool, optional
-        Compile the text as it stands, with mangled names; templates need this.
-    arch : str, optional
-        Architecture; the current device's by default.
-    code : str, optional
-        Ignored; PyCUDA has this parameter.
-    cache_dir : str or False, optional
-        Folder of the cache; False for no cache.
-    include_dirs : sequence of str, optional
-        Folders of headers.
-    name_expressions : sequence of str, optional
-        Instances of templates to compile, such as ``axpy<float>``.
-
-    Raises
-    ------
-    CompileError
-        If the text does not compile; ``.stderr`` is the compiler's log, with the line numbers of
-        `source`.
+    :param source: CUDA C++.
+    :param nvcc: Ignored; PyCUDA has this parameter.
+    :param options: Options of nvcc; see :func:`PyGPU.compiler.compile`.
+    :param keep: Leave the text and the image in a folder whose name is printed.
+    :param no_extern_c: Compile the text as it stands, with mangled names; templates need this.
+    :param arch: Architecture; the current device's by default.
+    :param code: Ignored; PyCUDA has this parameter.
+    :param cache_dir: Folder of the cache; False for no cache.
+    :param include_dirs: Folders of headers.
+    :param name_expressions: Instances of templates to compile, such as ``axpy<float>``.
+    :raises CompileError: If the text does not compile; ``.stderr`` is the compiler's log, with the
+        line numbers of `source`.
 
     See Also
     --------
     PyGPU.compiler.compile : Compile without loading.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> from PyGPU.compiler import SourceModule
@@ -296,3 +233,6 @@ class SourceModule(CudaModule, Rebuilt):
             *(include_dirs, name_expressions),
         )
         self.module._owner = self._recipe[:2]
+
+
+docstrings.complete(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any
 
-from PyGPU._runtime import core, errors, integer, warn
+from PyGPU._runtime import core, docstrings, errors, integer, warn
 
 if TYPE_CHECKING:
     from PyGPU._types import BytesLike, Int, StreamLike
@@ -53,14 +53,9 @@ class StatefulFunction(core._Function):
     def set_block_shape(self, x: Int, y: Int, z: Int) -> None:
         """Set the threads of a block. Deprecated: pass ``block=`` to a call.
 
-        Parameters
-        ----------
-        x : int
-            Threads along x.
-        y : int
-            Threads along y.
-        z : int
-            Threads along z.
+        :param x: Threads along x.
+        :param y: Threads along y.
+        :param z: Threads along z.
         """
         state = self._launch_state("set_block_shape")
         state.block = (integer("x", x), integer("y", y), integer("z", z))
@@ -68,42 +63,29 @@ class StatefulFunction(core._Function):
     def set_shared_size(self, bytes: Int) -> None:
         """Set the dynamic shared memory. Deprecated: pass ``shared=`` to a call.
 
-        Parameters
-        ----------
-        bytes : int
-            Bytes of a block.
+        :param bytes: Bytes of a block.
         """
         self._launch_state("set_shared_size").shared = integer("bytes", bytes)
 
     def param_set(self, *args: Any) -> None:
         """Set all arguments. Deprecated: call the function.
 
-        Parameters
-        ----------
-        *args : object
-            Arguments as of a call.
+        :param object *args: Arguments as of a call.
         """
         self._launch_state("param_set").arguments = args
 
     def param_set_size(self, bytes: Int) -> None:
         """Set the size of all arguments. Deprecated: call the function.
 
-        Parameters
-        ----------
-        bytes : int
-            Total size in bytes.
+        :param bytes: Total size in bytes.
         """
         self._launch_state("param_set_size").size = integer("bytes", bytes)
 
     def param_seti(self, offset: Int, value: Int) -> None:
         """Set an integer argument of four bytes. Deprecated: call the function.
 
-        Parameters
-        ----------
-        offset : int
-            Position of the argument in bytes.
-        value : int
-            The argument.
+        :param offset: Position of the argument in bytes.
+        :param value: The argument.
         """
         state, number = self._launch_state("param_seti"), integer("value", value)
         if not -(1 << 31) <= number < 1 << 32:
@@ -115,24 +97,16 @@ class StatefulFunction(core._Function):
     def param_setf(self, offset: Int, value: float) -> None:
         """Set a float argument of four bytes. Deprecated: call the function.
 
-        Parameters
-        ----------
-        offset : int
-            Position of the argument in bytes.
-        value : float
-            The argument.
+        :param offset: Position of the argument in bytes.
+        :param value: The argument.
         """
         self._launch_state("param_setf").put(integer("offset", offset), struct.pack("<f", value))
 
     def param_setv(self, offset: Int, buffer: BytesLike) -> None:
         """Set the bytes of arguments. Deprecated: call the function.
 
-        Parameters
-        ----------
-        offset : int
-            Position in bytes.
-        buffer : bytes-like
-            The bytes.
+        :param offset: Position in bytes.
+        :param buffer: The bytes.
         """
         state = self._launch_state("param_setv")
         state.put(integer("offset", offset), memoryview(buffer).tobytes())
@@ -144,12 +118,8 @@ class StatefulFunction(core._Function):
     def launch_grid(self, width: Int, height: Int) -> None:
         """Launch a grid of blocks. Deprecated: call the function.
 
-        Parameters
-        ----------
-        width : int
-            Blocks along x.
-        height : int
-            Blocks along y.
+        :param width: Blocks along x.
+        :param height: Blocks along y.
         """
         grid = (integer("width", width), integer("height", height))
         self._launch(self._launch_state("launch_grid"), grid, None)
@@ -157,14 +127,9 @@ class StatefulFunction(core._Function):
     def launch_grid_async(self, width: Int, height: Int, stream: StreamLike) -> None:
         """Launch a grid of blocks on a stream. Deprecated: call the function.
 
-        Parameters
-        ----------
-        width : int
-            Blocks along x.
-        height : int
-            Blocks along y.
-        stream : Stream or None
-            Stream of the launch; None is the null stream.
+        :param width: Blocks along x.
+        :param height: Blocks along y.
+        :param stream: Stream of the launch; None is the null stream.
         """
         grid = (integer("width", width), integer("height", height))
         self._launch(self._launch_state("launch_grid_async"), grid, stream)
@@ -203,3 +168,6 @@ def _argument(
         )
     data = bytes(state.data[offset:end])
     return int.from_bytes(data, "little") if kind == "P" else data
+
+
+docstrings.complete(__name__)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from PyGPU._driver import enums
 from PyGPU._driver.graph import Graph, captured
-from PyGPU._runtime import core, errors, extent
+from PyGPU._runtime import core, docstrings, errors, extent
 
 if TYPE_CHECKING:
     from PyGPU._types import Int, StreamLike
@@ -26,13 +26,8 @@ __all__ = [
 class Stream(core.cudaStream_t):
     """A queue of work on the current device.
 
-    Parameters
-    ----------
-    flags : int, optional
-        0: ordered with the null stream; 1: independent of it (non-blocking).
+    :param flags: 0: ordered with the null stream; 1: independent of it (non-blocking).
 
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> stream = drv.Stream()
     >>> stream.synchronize()
@@ -61,10 +56,7 @@ class Stream(core.cudaStream_t):
     def is_done(self) -> bool:
         """Report whether all work on the stream is done.
 
-        Returns
-        -------
-        bool
-            True if no work is pending.
+        :returns: True if no work is pending.
         """
         return _is_done(core.cudaStreamQuery(self), "cudaStreamQuery")
 
@@ -77,22 +69,11 @@ class Stream(core.cudaStream_t):
         it. Arrays made in the body live as long as the graph. Compile the kernels beforehand, by
         running the body once without a capture.
 
-        Parameters
-        ----------
-        graph : Graph, optional
-            Existing graph that receives the captured work. The same work with other parameters
-            updates the graph in place.
-
-        Returns
-        -------
-        context manager
-            Yields the graph.
-
-        Raises
-        ------
-        LogicError
-            If the body waits (``get``, ``synchronize``), if the stream is the null stream, or if
-            the thread is capturing already.
+        :param graph: Existing graph that receives the captured work. The same work with other
+            parameters updates the graph in place.
+        :returns context manager: Yields the graph.
+        :raises LogicError: If the body waits (``get``, ``synchronize``), if the stream is the null
+            stream, or if the thread is capturing already.
         """
         return captured(self, graph)
 
@@ -110,17 +91,9 @@ class Stream(core.cudaStream_t):
         During a capture, each launch of the graph calls the function. Functions that have not
         begun when the interpreter ends are not called.
 
-        Parameters
-        ----------
-        function : callable
-            The function; its result is ignored.
-        *args : object
-            Arguments of the function.
-
-        Raises
-        ------
-        TypeError
-            If `function` is not callable.
+        :param callable function: The function; its result is ignored.
+        :param object *args: Arguments of the function.
+        :raises TypeError: If `function` is not callable.
         """
         called = partial(function, *args) if args and callable(function) else function
         errors.check(core.cudaLaunchHostFunc(self, called), "cudaLaunchHostFunc")
@@ -128,10 +101,7 @@ class Stream(core.cudaStream_t):
     def wait_for_event(self, evt: core.cudaEvent_t) -> None:
         """Make later work on this stream wait for an event.
 
-        Parameters
-        ----------
-        evt : Event
-            Event to wait for. It may be recorded on any stream.
+        :param evt: Event to wait for. It may be recorded on any stream.
         """
         errors.check(core.cudaStreamWaitEvent(self, evt), "cudaStreamWaitEvent")
 
@@ -147,13 +117,8 @@ def _is_done(status: core.cudaError_t, call: str) -> bool:
 class Event(core.cudaEvent_t):
     """A point in a stream's work.
 
-    Parameters
-    ----------
-    flags : int, optional
-        Combination of ``event_flags``.
+    :param flags: Combination of ``event_flags``.
 
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> start, end = drv.Event(), drv.Event()
     >>> start.record() is start
@@ -170,15 +135,8 @@ class Event(core.cudaEvent_t):
     def record(self, stream: StreamLike = None) -> Event:
         """Record the event after the work that is on a stream now.
 
-        Parameters
-        ----------
-        stream : Stream, optional
-            Stream to record on; the null stream by default.
-
-        Returns
-        -------
-        Event
-            This event.
+        :param stream: Stream to record on; the null stream by default.
+        :returns: This event.
         """
         errors.check(core.cudaEventRecord(self, stream), "cudaEventRecord")
         return self
@@ -186,10 +144,7 @@ class Event(core.cudaEvent_t):
     def synchronize(self) -> Event:
         """Wait until the stream has reached the event.
 
-        Returns
-        -------
-        Event
-            This event.
+        :returns: This event.
         """
         errors.check(core.cudaEventSynchronize(self), "cudaEventSynchronize")
         return self
@@ -197,62 +152,34 @@ class Event(core.cudaEvent_t):
     def query(self) -> bool:
         """Report whether the stream has reached the event.
 
-        Returns
-        -------
-        bool
-            True if the work before the event is done.
+        :returns: True if the work before the event is done.
         """
         return _is_done(core.cudaEventQuery(self), "cudaEventQuery")
 
     def time_since(self, event: core.cudaEvent_t) -> float:
         """Return the time from another event to this one.
 
-        Parameters
-        ----------
-        event : Event
-            The earlier event. Both events must have been reached.
-
-        Returns
-        -------
-        float
-            Time in milliseconds.
-
-        Raises
-        ------
-        LogicError
-            If an event was never recorded or has timing disabled, or if the events belong to
-            different devices.
+        :param event: The earlier event. Both events must have been reached.
+        :returns: Time in milliseconds.
+        :raises LogicError: If an event was never recorded or has timing disabled, or if the events
+            belong to different devices.
         """
         return errors.check(core.cudaEventElapsedTime(event, self), "cudaEventElapsedTime")
 
     def time_till(self, event: core.cudaEvent_t) -> float:
         """Return the time from this event to another one.
 
-        Parameters
-        ----------
-        event : Event
-            The later event. Both events must have been reached.
-
-        Returns
-        -------
-        float
-            Time in milliseconds.
-
-        Raises
-        ------
-        LogicError
-            If an event was never recorded or has timing disabled, or if the events belong to
-            different devices.
+        :param event: The later event. Both events must have been reached.
+        :returns: Time in milliseconds.
+        :raises LogicError: If an event was never recorded or has timing disabled, or if the events
+            belong to different devices.
         """
         return errors.check(core.cudaEventElapsedTime(self, event), "cudaEventElapsedTime")
 
     def ipc_handle(self) -> bytearray:
         """Return a handle by which another process can open the event.
 
-        Returns
-        -------
-        bytearray
-            Handle of 64 bytes, for :meth:`from_ipc_handle`.
+        :returns: Handle of 64 bytes, for :meth:`from_ipc_handle`.
         """
         return bytearray(errors.check(core.cudaIpcGetEventHandle(self), "cudaIpcGetEventHandle"))
 
@@ -260,20 +187,9 @@ class Event(core.cudaEvent_t):
     def from_ipc_handle(handle: bytes | bytearray) -> Event:
         """Open an event of another process.
 
-        Parameters
-        ----------
-        handle : bytes-like
-            Handle of 64 bytes, from :meth:`ipc_handle`.
-
-        Returns
-        -------
-        Event
-            The other process's event.
-
-        Raises
-        ------
-        LogicError
-            If the handle has another length or is unknown.
+        :param bytes-like handle: Handle of 64 bytes, from :meth:`ipc_handle`.
+        :returns: The other process's event.
+        :raises LogicError: If the handle has another length or is unknown.
         """
         if len(handle) != 64:
             raise errors.LogicError(
@@ -290,17 +206,10 @@ def initialize_profiler(
 ) -> None:
     """Do nothing. Runtimes no longer write profiles: use the vendor's profiler.
 
-    Parameters
-    ----------
-    config_file : str
-        Ignored.
-    output_file : str
-        Ignored.
-    output_mode : profiler_output_mode, optional
-        Ignored.
+    :param config_file: Ignored.
+    :param output_file: Ignored.
+    :param profiler_output_mode output_mode: Ignored.
 
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> drv.initialize_profiler("config.txt", "profile.csv")
     """
@@ -309,8 +218,6 @@ def initialize_profiler(
 def start_profiler() -> None:
     """Start the vendor's profiler, if one is attached.
 
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> drv.start_profiler()
     """
@@ -320,9 +227,10 @@ def start_profiler() -> None:
 def stop_profiler() -> None:
     """Stop the vendor's profiler, if one is attached.
 
-    Examples
-    --------
     >>> import PyGPU.driver as drv
     >>> drv.stop_profiler()
     """
     errors.check(core.cudaProfilerStop(), "cudaProfilerStop")
+
+
+docstrings.complete(__name__)

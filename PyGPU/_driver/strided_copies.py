@@ -28,16 +28,10 @@ End = tuple[enums.memory_type, Any, int, int, int, int, int, int]
 class Buffer:
     """Host memory: the address of the first element, and the bytes that follow it.
 
-    Parameters
-    ----------
-    buffer : buffer
-        Host memory of any strides.
-    name : str
-        Name of the argument in messages.
-    writable : bool
-        Require writable memory.
-    contiguous : bool, optional
-        Require contiguous memory.
+    :param buffer: Host memory of any strides.
+    :param name: Name of the argument in messages.
+    :param writable: Require writable memory.
+    :param contiguous: Require contiguous memory.
     """
 
     def __init__(
@@ -71,14 +65,9 @@ def copy(
 ) -> None:
     """Copy a box between two ends.
 
-    Parameters
-    ----------
-    dst, src : End
-        Ends of the copy; their memory is a Buffer, an address or an Array.
-    box : tuple
-        Width in bytes, height, depth.
-    kept : object, optional
-        Further owners of the memory, which a graph must keep alive.
+    :param dst, src: Ends of the copy; their memory is a Buffer, an address or an Array.
+    :param tuple box: Width in bytes, height, depth.
+    :param kept: Further owners of the memory, which a graph must keep alive.
     """
     if not all(box):
         return

@@ -10,7 +10,7 @@ import numpy as np
 from PyGPU._driver import enums
 from PyGPU._driver.arrays import channel_format, dtype_to_array_format
 from PyGPU._driver.strided_copies import array_in
-from PyGPU._runtime import core, errors, state
+from PyGPU._runtime import core, docstrings, errors, state
 
 if TYPE_CHECKING:
     from PyGPU._types import Address, Block, DTypeLike, Int, Shape
@@ -139,18 +139,13 @@ class SurfaceObject(core._SurfaceObject):
     A kernel receives it as a ``cudaSurfaceObject_t`` and reads
     ``surf2Dread<float>(surface, 4 * x, y)``, with x in bytes.
 
-    Parameters
-    ----------
-    array : Array
-        Array made with ``array3d_flags.SURFACE_LDST``.
+    :param array: Array made with ``array3d_flags.SURFACE_LDST``.
 
     Attributes
     ----------
     handle : int
         The cudaSurfaceObject_t; ``int()`` returns it as well.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.driver as drv
     >>> array = drv.np_to_array(np.zeros((4, 8), np.float32), "C", allowSurfaceBind=True)
@@ -256,3 +251,6 @@ def _check_memory(address: int, channels: tuple[int, int, int], extent: Block) -
             f"pitch={pitch}: expected a multiple of {alignment} "
             "(device_attribute.TEXTURE_PITCH_ALIGNMENT)"
         )
+
+
+docstrings.complete(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyGPU._driver.stream import Event
-from PyGPU._runtime import errors
+from PyGPU._runtime import docstrings, errors
 
 if TYPE_CHECKING:
     from PyGPU._types import StreamLike
@@ -19,14 +19,9 @@ class timer:
     The block only records two events: one before its work, one after it. Reading
     :attr:`milliseconds` waits for the second.
 
-    Parameters
-    ----------
-    stream : Stream, optional
-        Stream of the work; the null stream by default, which also waits for the work on blocking
-        streams.
+    :param stream: Stream of the work; the null stream by default, which also waits for the work on
+        blocking streams.
 
-    Examples
-    --------
     >>> import PyGPU
     >>> with PyGPU.timer() as timer:
     ...     a = PyGPU.gpuarray.zeros(1000, "float32")
@@ -56,15 +51,8 @@ class timer:
     def is_done(self) -> bool:
         """Report whether the work of the block is done, without waiting.
 
-        Returns
-        -------
-        bool
-            True if :attr:`milliseconds` need not wait.
-
-        Raises
-        ------
-        LogicError
-            If the block has not ended.
+        :returns: True if :attr:`milliseconds` need not wait.
+        :raises LogicError: If the block has not ended.
         """
         return self._ended()[1].query()
 
@@ -85,3 +73,6 @@ class timer:
         if self._start is None:
             return "<timer, not started>"
         return f"<timer, {'running' if self._end is None else 'ended'}>"
+
+
+docstrings.complete(__name__)

@@ -17,7 +17,7 @@ from PyGPU._kernels.text.indexed import (
     get_elwise_kernel_and_types,
 )
 from PyGPU._kernels.types import ScalarArg, VectorArg, require_elements
-from PyGPU._runtime import Rebuilt, as_list, capabilities, core, errors, integer
+from PyGPU._runtime import Rebuilt, as_list, capabilities, core, docstrings, errors, integer
 
 if TYPE_CHECKING:
     from PyGPU._driver import Function, SourceModule
@@ -122,38 +122,25 @@ class ElementwiseKernel(Rebuilt):
     all be in C order, or all in Fortran order. The dtypes of arrays are not checked. Scalars are
     converted as :mod:`struct` does: an int can be passed for a float, but not a float for an int.
 
-    Parameters
-    ----------
-    arguments : str or list of VectorArg and ScalarArg
-        Declarations in C, as in ``"float a, float *x, float *z"``.
-    operation : str
-        Statement in C, as in ``"z[i] = a * x[i]"``. It may also use ``n``, the size of the first
-        array; ``tid``, the thread's index in its block; ``total_threads``, the number of threads;
-        and ``cta_start``, the number of threads in the blocks before.
-    name : str
-        Name of the kernel.
-    keep : bool
-        Keep the text and the image in a folder, and print its name.
-    options : list of str, optional
-        Options for the compiler.
-    preamble : str
-        Text before the kernel, such as functions and ``#include`` lines. It comes after
-        <pycuda-complex.hpp>.
-    loop_prep, after_loop : str
-        Statements that each thread runs before its first index and after its last.
+    :param str or list of VectorArg and ScalarArg arguments: Declarations in C, as in ``"float a,
+        float *x, float *z"``.
+    :param operation: Statement in C, as in ``"z[i] = a * x[i]"``. It may also use ``n``, the size
+        of the first array; ``tid``, the thread's index in its block; ``total_threads``, the number
+        of threads; and ``cta_start``, the number of threads in the blocks before.
+    :param name: Name of the kernel.
+    :param keep: Keep the text and the image in a folder, and print its name.
+    :param options: Options for the compiler.
+    :param preamble: Text before the kernel, such as functions and ``#include`` lines. It comes
+        after <pycuda-complex.hpp>.
+    :param loop_prep, after_loop: Statements that each thread runs before its first index and after
+        its last.
+    :raises ArgumentError: At a call: the number of arguments is wrong, or an argument does not
+        match.
+    :raises RuntimeError: At a call: an array is not contiguous, or the arrays have different
+        orders.
+    :raises CompileError, ValueError, AssertionError: At the first call: the C code does not
+        compile, a declaration cannot be parsed, or no argument is an array.
 
-    Raises
-    ------
-    ArgumentError
-        At a call: the number of arguments is wrong, or an argument does not match.
-    RuntimeError
-        At a call: an array is not contiguous, or the arrays have different orders.
-    CompileError, ValueError, AssertionError
-        At the first call: the C code does not compile, a declaration cannot be parsed, or no
-        argument is an array.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> from PyGPU.elementwise import ElementwiseKernel
@@ -281,19 +268,11 @@ class ElementwiseKernel(Rebuilt):
     ) -> tuple[SourceModule, Function, list[VectorArg | ScalarArg]]:
         """Compile the kernel for the current device.
 
-        Parameters
-        ----------
-        use_range : bool
-            Compile the kernel for calls with range= or slice=.
+        :param use_range: Compile the kernel for calls with range= or slice=.
+        :returns tuple of (SourceModule, Function, list of VectorArg and ScalarArg): Module, kernel
+            and arguments. The arguments end with ``n`` or, with `use_range`, with ``n, start, stop,
+            step``.
 
-        Returns
-        -------
-        tuple of (SourceModule, Function, list of VectorArg and ScalarArg)
-            Module, kernel and arguments. The arguments end with ``n`` or, with `use_range`, with
-            ``n, start, stop, step``.
-
-        Examples
-        --------
         >>> from PyGPU.elementwise import ElementwiseKernel
         >>> twice = ElementwiseKernel("float *x", "x[i] *= 2")
         >>> module, kernel, arguments = twice.generate_stride_kernel_and_types(False)
@@ -305,17 +284,10 @@ class ElementwiseKernel(Rebuilt):
     def get_texref(self, name: str, use_range: bool = False) -> TextureReference:
         """Return a texture reference that the preamble declares, on the current device.
 
-        Parameters
-        ----------
-        name : str
-            Name of the texture reference.
-        use_range : bool
-            Return the reference of calls with range= or slice=, which use another kernel.
-
-        Returns
-        -------
-        TextureReference
-            The texture reference.
+        :param name: Name of the texture reference.
+        :param use_range: Return the reference of calls with range= or slice=, which use another
+            kernel.
+        :returns: The texture reference.
         """
         return self.generate_stride_kernel_and_types(use_range)[0].get_texref(name)
 
@@ -352,3 +324,6 @@ def _check_orders(vectors: Iterable[tuple[str, core.GPUArray]]) -> None:
                 "elementwise kernel cannot deal with arrays of different orders: of shape "
                 f"{vector.shape}, {other} and {name} are one in C order, the other in Fortran order"
             )
+
+
+docstrings.complete(__name__)

@@ -11,7 +11,7 @@ import numpy as np
 from PyGPU._kernels.getter_table import TABLE, documentation
 from PyGPU._kernels.text.indexed import get_elwise_kernel, get_elwise_kernel_and_types
 from PyGPU._kernels.types import ScalarArg, VectorArg, dtype_to_ctype
-from PyGPU._runtime import context_dependent_memoize
+from PyGPU._runtime import context_dependent_memoize, docstrings
 
 __all__ = [
     *TABLE,
@@ -162,22 +162,13 @@ def get_pow_array_kernel(dtype_x, dtype_y, dtype_z, is_base_array, is_exp_array)
 def get_pow_kernel(dtype):
     """Make the kernel of ``z = pow(y, value)``, as older versions of PyCUDA have it.
 
-    Parameters
-    ----------
-    dtype : numpy.dtype
-        Dtype of the kernel's arguments ``value, y, z, n``.
-
-    Returns
-    -------
-    Function
-        The prepared kernel on the current device, cached for each context.
+    :param numpy.dtype dtype: Dtype of the kernel's arguments ``value, y, z, n``.
+    :returns Function: The prepared kernel on the current device, cached for each context.
 
     See Also
     --------
     get_pow_array_kernel : Base and exponent can be arrays.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from PyGPU import elementwise, gpuarray
     >>> y = gpuarray.to_gpu(np.array([1, 4, 9], "f4"))
@@ -333,22 +324,13 @@ def get_linear_combination_kernel(summand_descriptors, dtype_z):
     The kernel's arguments are ``a0, x0, a1, x1 ..., z, n``. A factor in device memory is not among
     the arguments: the kernel reads it by a texture reference.
 
-    Parameters
-    ----------
-    summand_descriptors : tuple of (bool, dtype, dtype)
-        For each summand: True if the factor is in device memory, the factor's dtype, and the
-        array's dtype.
-    dtype_z : numpy.dtype
-        Dtype of the result.
+    :param tuple of (bool, dtype, dtype) summand_descriptors: For each summand: True if the factor
+        is in device memory, the factor's dtype, and the array's dtype.
+    :param numpy.dtype dtype_z: Dtype of the result.
+    :returns tuple of (Function, list of TextureReference): The kernel, cached for each context, and
+        a reference for each factor in device memory, in their order.
+        :meth:`GPUArray.bind_to_texref_ext` binds the factor to its reference.
 
-    Returns
-    -------
-    tuple of (Function, list of TextureReference)
-        The kernel, cached for each context, and a reference for each factor in device memory, in
-        their order. :meth:`GPUArray.bind_to_texref_ext` binds the factor to its reference.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from PyGPU import elementwise, gpuarray
     >>> x = gpuarray.to_gpu(np.array([1, 4, 9], "f4"))
@@ -393,3 +375,6 @@ def _texel(dtype):
             "float64, complex64, complex128, and integers of at most 4 bytes"
         )
     return name
+
+
+docstrings.complete(__name__)

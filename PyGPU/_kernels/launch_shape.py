@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyGPU._runtime import core, state
+from PyGPU._runtime import core, docstrings, state
 
 if TYPE_CHECKING:
     from PyGPU._types import Block, Device
@@ -15,20 +15,10 @@ def splay(n: int, dev: Device | None = None) -> tuple[tuple[int, int], Block]:
 
     A block has whole warps. The grid has at most as many blocks as occupy the device.
 
-    Parameters
-    ----------
-    n : int
-        Number of elements; 0 gives one block of one warp.
-    dev : Device, optional
-        The current device by default.
+    :param n: Number of elements; 0 gives one block of one warp.
+    :param dev: The current device by default.
+    :returns tuple: ``((blocks, 1), (threads, 1, 1))``.
 
-    Returns
-    -------
-    tuple
-        ``((blocks, 1), (threads, 1, 1))``.
-
-    Examples
-    --------
     >>> from PyGPU import gpuarray
     >>> gpuarray.splay(1)
     ((1, 1), (32, 1, 1))
@@ -41,3 +31,6 @@ METHODS = {
     "_grid": property(lambda self: splay(self._size)[0]),
     "_block": property(lambda self: splay(self._size)[1]),
 }
+
+
+docstrings.complete(__name__)

@@ -16,7 +16,7 @@ from PyGPU._kernels.reduction_texts import (
     product,
 )
 from PyGPU._kernels.text.folding import limit
-from PyGPU._runtime import context_dependent_memoize
+from PyGPU._runtime import context_dependent_memoize, docstrings
 
 if TYPE_CHECKING:
     from PyGPU._types import DTypeLike
@@ -38,20 +38,10 @@ __all__ = [
 def get_sum_kernel(dtype_out: DTypeLike | None, dtype_in: DTypeLike) -> ReductionKernel:
     """Make the kernel ``kernel(in)`` that sums the elements of an array.
 
-    Parameters
-    ----------
-    dtype_out : numpy.dtype or None
-        Dtype of the sum; `dtype_in` if None.
-    dtype_in : numpy.dtype
-        Dtype of the array.
+    :param dtype_out: Dtype of the sum; `dtype_in` if None.
+    :param dtype_in: Dtype of the array.
+    :returns: The kernel, cached for each context.
 
-    Returns
-    -------
-    ReductionKernel
-        The kernel, cached for each context.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from PyGPU import gpuarray, reduction
     >>> kernel = reduction.get_sum_kernel(None, np.int64)
@@ -66,20 +56,10 @@ def get_sum_kernel(dtype_out: DTypeLike | None, dtype_in: DTypeLike) -> Reductio
 def get_any_kernel(dtype_out: DTypeLike, dtype_in: DTypeLike) -> ReductionKernel:
     """Make the kernel ``kernel(in)`` that tests whether any element is not zero.
 
-    Parameters
-    ----------
-    dtype_out : numpy.dtype
-        Dtype of the result.
-    dtype_in : numpy.dtype
-        Dtype of the array.
+    :param dtype_out: Dtype of the result.
+    :param dtype_in: Dtype of the array.
+    :returns: The kernel, cached for each context.
 
-    Returns
-    -------
-    ReductionKernel
-        The kernel, cached for each context.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from PyGPU import gpuarray, reduction
     >>> kernel = reduction.get_any_kernel(np.int32, np.int64)
@@ -94,20 +74,10 @@ def get_any_kernel(dtype_out: DTypeLike, dtype_in: DTypeLike) -> ReductionKernel
 def get_all_kernel(dtype_out: DTypeLike, dtype_in: DTypeLike) -> ReductionKernel:
     """Make the kernel ``kernel(in)`` that tests whether all elements are not zero.
 
-    Parameters
-    ----------
-    dtype_out : numpy.dtype
-        Dtype of the result.
-    dtype_in : numpy.dtype
-        Dtype of the array.
+    :param dtype_out: Dtype of the result.
+    :param dtype_in: Dtype of the array.
+    :returns: The kernel, cached for each context.
 
-    Returns
-    -------
-    ReductionKernel
-        The kernel, cached for each context.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from PyGPU import gpuarray, reduction
     >>> kernel = reduction.get_all_kernel(np.int32, np.int64)
@@ -124,22 +94,11 @@ def get_subset_sum_kernel(
 ) -> ReductionKernel:
     """Make the kernel ``kernel(lookup_tbl, in)`` that sums the elements ``in[lookup_tbl]``.
 
-    Parameters
-    ----------
-    dtype_out : numpy.dtype or None
-        Dtype of the sum; `dtype_in` if None.
-    dtype_subset : numpy.dtype
-        Dtype of the indices in `lookup_tbl`.
-    dtype_in : numpy.dtype
-        Dtype of the array.
+    :param dtype_out: Dtype of the sum; `dtype_in` if None.
+    :param dtype_subset: Dtype of the indices in `lookup_tbl`.
+    :param dtype_in: Dtype of the array.
+    :returns: The kernel, cached for each context.
 
-    Returns
-    -------
-    ReductionKernel
-        The kernel, cached for each context.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from PyGPU import gpuarray, reduction
     >>> kernel = reduction.get_subset_sum_kernel(None, np.int32, np.int64)
@@ -163,20 +122,10 @@ def get_dot_kernel(
 ) -> ReductionKernel:
     """Make the kernel ``kernel(a, b)`` that sums the products of two arrays' elements.
 
-    Parameters
-    ----------
-    dtype_out : numpy.dtype or None
-        Dtype of the sum; if None, the dtype that `dtype_a` and `dtype_b` promote to.
-    dtype_a, dtype_b : numpy.dtype, optional
-        Dtypes of the arrays; by default each other's, else `dtype_out`.
+    :param dtype_out: Dtype of the sum; if None, the dtype that `dtype_a` and `dtype_b` promote to.
+    :param dtype_a, dtype_b: Dtypes of the arrays; by default each other's, else `dtype_out`.
+    :returns: The kernel, cached for each context.
 
-    Returns
-    -------
-    ReductionKernel
-        The kernel, cached for each context.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from PyGPU import gpuarray, reduction
     >>> kernel = reduction.get_dot_kernel(np.int64)
@@ -202,22 +151,11 @@ def get_subset_dot_kernel(
 
     The products are those of ``a[lookup_tbl]`` and ``b[lookup_tbl]``.
 
-    Parameters
-    ----------
-    dtype_out : numpy.dtype or None
-        Dtype of the sum; if None, the dtype that `dtype_a` and `dtype_b` promote to.
-    dtype_subset : numpy.dtype
-        Dtype of the indices in `lookup_tbl`.
-    dtype_a, dtype_b : numpy.dtype, optional
-        Dtypes of the arrays; by default each other's, else `dtype_out`.
+    :param dtype_out: Dtype of the sum; if None, the dtype that `dtype_a` and `dtype_b` promote to.
+    :param dtype_subset: Dtype of the indices in `lookup_tbl`.
+    :param dtype_a, dtype_b: Dtypes of the arrays; by default each other's, else `dtype_out`.
+    :returns: The kernel, cached for each context.
 
-    Returns
-    -------
-    ReductionKernel
-        The kernel, cached for each context.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from PyGPU import gpuarray, reduction
     >>> kernel = reduction.get_subset_dot_kernel(np.int64, np.int32)
@@ -241,25 +179,11 @@ def get_subset_dot_kernel(
 def get_minmax_neutral(what: str, dtype: DTypeLike) -> str:
     """Return C for the neutral element of "min" or "max" in a dtype.
 
-    Parameters
-    ----------
-    what : {"min", "max"}
-        The operation.
-    dtype : numpy.dtype
-        Dtype of bool, integers or real numbers.
+    :param {"min", "max"} what: The operation.
+    :param dtype: Dtype of bool, integers or real numbers.
+    :returns: A literal in C: the largest value for "min", the smallest for "max".
+    :raises TypeError: The dtype has no order, as complex numbers.
 
-    Returns
-    -------
-    str
-        A literal in C: the largest value for "min", the smallest for "max".
-
-    Raises
-    ------
-    TypeError
-        The dtype has no order, as complex numbers.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from PyGPU import reduction
     >>> reduction.get_minmax_neutral("max", np.uint8)
@@ -277,25 +201,11 @@ def get_minmax_neutral(what: str, dtype: DTypeLike) -> str:
 def get_minmax_kernel(what: str, dtype: DTypeLike) -> ReductionKernel:
     """Make the kernel ``kernel(in)`` that finds the smallest or largest element, ignoring NaN.
 
-    Parameters
-    ----------
-    what : {"min", "max"}
-        The operation.
-    dtype : numpy.dtype
-        Dtype of the array and of the result.
+    :param {"min", "max"} what: The operation.
+    :param dtype: Dtype of the array and of the result.
+    :returns: The kernel, cached for each context.
+    :raises TypeError: The dtype is complex.
 
-    Returns
-    -------
-    ReductionKernel
-        The kernel, cached for each context.
-
-    Raises
-    ------
-    TypeError
-        The dtype is complex.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from PyGPU import gpuarray, reduction
     >>> kernel = reduction.get_minmax_kernel("max", np.float64)
@@ -315,22 +225,11 @@ def get_subset_minmax_kernel(
 ) -> ReductionKernel:
     """Make the kernel ``kernel(lookup_tbl, in)`` for the smallest or largest element at indices.
 
-    Parameters
-    ----------
-    what : {"min", "max"}
-        The operation.
-    dtype : numpy.dtype
-        Dtype of the array and of the result.
-    dtype_subset : numpy.dtype
-        Dtype of the indices in `lookup_tbl`.
+    :param {"min", "max"} what: The operation.
+    :param dtype: Dtype of the array and of the result.
+    :param dtype_subset: Dtype of the indices in `lookup_tbl`.
+    :returns: The kernel, cached for each context.
 
-    Returns
-    -------
-    ReductionKernel
-        The kernel, cached for each context.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from PyGPU import gpuarray, reduction
     >>> kernel = reduction.get_subset_minmax_kernel("min", np.int64, np.int32)
@@ -347,3 +246,6 @@ def get_subset_minmax_kernel(
         f"{declared(dtype_subset, 'lookup_tbl')}, {declared(dtype, 'in')}",
         f"subset_{what}",
     )
+
+
+docstrings.complete(__name__)

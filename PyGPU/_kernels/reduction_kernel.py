@@ -22,7 +22,7 @@ from PyGPU._kernels.types import (
     require_elements,
     require_free_names,
 )
-from PyGPU._runtime import Rebuilt, core, errors, on_device_of_first, require_array
+from PyGPU._runtime import Rebuilt, core, docstrings, errors, on_device_of_first, require_array
 
 if TYPE_CHECKING:
     from PyGPU._driver import Function
@@ -40,39 +40,23 @@ def _neutral_text(neutral: str | complex, dtype: DType) -> str:
 class ReductionKernel(Rebuilt):
     """A reduction of ``map_expr`` over all elements by ``reduce_expr``, compiled when it is made.
 
-    Parameters
-    ----------
-    dtype_out : numpy.dtype
-        Dtype of the result and of the accumulator. A structure must be registered
+    :param dtype_out: Dtype of the result and of the accumulator. A structure must be registered
         (:func:`PyGPU.tools.get_or_register_dtype`) and defined in `preamble`.
-    neutral : str or number
-        Neutral element of the operation, as C: the result for arrays without elements.
-    reduce_expr : str
-        C expression that combines two values `a` and `b` of type ``out_type``. It must be
-        associative and commutative: elements are combined in no particular order.
-    map_expr : str, optional
-        C expression of the index `i` and the arguments; ``in[i]`` by default.
-    arguments : str or sequence of VectorArg and ScalarArg
-        Declarations in C with at least one pointer, as in ``const float *x, float factor``. The
-        names `i`, `n` (the number of elements) and ``out_type`` belong to the kernel.
-    name : str
-        Prefix of the kernels' names.
-    keep : bool
-        Keep the text and the image in a folder, and print its name.
-    options : list of str, optional
-        Options for the compiler.
-    preamble : str
-        C++ before the kernels, after ``<pycuda-complex.hpp>``.
+    :param str or number neutral: Neutral element of the operation, as C: the result for arrays
+        without elements.
+    :param reduce_expr: C expression that combines two values `a` and `b` of type ``out_type``. It
+        must be associative and commutative: elements are combined in no particular order.
+    :param map_expr: C expression of the index `i` and the arguments; ``in[i]`` by default.
+    :param str or sequence of VectorArg and ScalarArg arguments: Declarations in C with at least one
+        pointer, as in ``const float *x, float factor``. The names `i`, `n` (the number of elements)
+        and ``out_type`` belong to the kernel.
+    :param name: Prefix of the kernels' names.
+    :param keep: Keep the text and the image in a folder, and print its name.
+    :param options: Options for the compiler.
+    :param preamble: C++ before the kernels, after ``<pycuda-complex.hpp>``.
+    :raises CompileError: An expression is not valid C++.
+    :raises ValueError: An argument cannot be parsed, its name is taken, or a type has no name in C.
 
-    Raises
-    ------
-    CompileError
-        An expression is not valid C++.
-    ValueError
-        An argument cannot be parsed, its name is taken, or a type has no name in C.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> from PyGPU.reduction import ReductionKernel
@@ -302,3 +286,6 @@ def _declared(arguments: Sequence[VectorArg | ScalarArg]) -> str:
 def _promises(types: Sequence[VectorArg | ScalarArg]) -> list[str | DType]:
     """Return the types for Function.prepare: "P" for a pointer, or a scalar's dtype."""
     return ["P" if isinstance(one, VectorArg) else one.dtype for one in types]
+
+
+docstrings.complete(__name__)

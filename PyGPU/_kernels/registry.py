@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from PyGPU._compile.source import c_names
+from PyGPU._runtime import docstrings
 
 if TYPE_CHECKING:
     from PyGPU._types import DType, DTypeLike
@@ -27,8 +28,6 @@ class DTypeRegistry:
     name_to_dtype : dict
         The dtype of each name that can be read.
 
-    Examples
-    --------
     >>> from PyGPU.compyte.dtypes import DTypeRegistry
     >>> registry = DTypeRegistry()
     >>> registry.get_or_register_dtype(["int", "signed int"], "i4")
@@ -46,27 +45,12 @@ class DTypeRegistry:
     ) -> DType:
         """Look up the dtype of a C name, or register names for a dtype.
 
-        Parameters
-        ----------
-        names : str or list of str
-            Names in C. `dtype_to_ctype` returns the first one.
-        dtype : numpy.dtype, optional
-            Dtype to register; None looks up the first of `names`.
+        :param str or list of str names: Names in C. `dtype_to_ctype` returns the first one.
+        :param dtype: Dtype to register; None looks up the first of `names`.
+        :returns: The dtype.
+        :raises KeyError: `dtype` is None and the name is unknown.
+        :raises RuntimeError: A name belongs to another dtype.
 
-        Returns
-        -------
-        numpy.dtype
-            The dtype.
-
-        Raises
-        ------
-        KeyError
-            `dtype` is None and the name is unknown.
-        RuntimeError
-            A name belongs to another dtype.
-
-        Examples
-        --------
         >>> import numpy as np
         >>> from PyGPU.tools import get_or_register_dtype
         >>> get_or_register_dtype("float")
@@ -91,23 +75,10 @@ class DTypeRegistry:
     def dtype_to_ctype(self, dtype: DTypeLike | None) -> str:
         """Return the C name of a dtype.
 
-        Parameters
-        ----------
-        dtype : numpy.dtype
-            Dtype, or an object that numpy.dtype accepts.
+        :param numpy.dtype dtype: Dtype, or an object that numpy.dtype accepts.
+        :returns: The name in C.
+        :raises ValueError: `dtype` is None or has no name in C.
 
-        Returns
-        -------
-        str
-            The name in C.
-
-        Raises
-        ------
-        ValueError
-            `dtype` is None or has no name in C.
-
-        Examples
-        --------
         >>> from PyGPU.compyte.dtypes import dtype_to_ctype
         >>> dtype_to_ctype("f8")
         'double'
@@ -176,3 +147,6 @@ def read_declaration(
     if match.group(2) or match.group(4):
         return of_vector(dtype, match.group(3))
     return of_scalar(dtype, match.group(3))
+
+
+docstrings.complete(__name__)

@@ -15,6 +15,7 @@ from PyGPU._runtime import (
     Rebuilt,
     capabilities,
     core,
+    docstrings,
     errors,
     on_device_of_first,
     require_array,
@@ -197,29 +198,16 @@ class _ScanKernel(Rebuilt):
 
         Integers of the kernel's size but the other sign are read and written as the kernel's dtype.
 
-        Parameters
-        ----------
-        input_ary : GPUArray
-            Array to scan.
-        output_ary : GPUArray or "new", optional
-            Array for the result, or "new" for a new array; `input_ary` itself by default.
-        allocator : callable, optional
-            Allocator of a new array; that of `input_ary` by default.
-        stream : Stream, optional
-            Stream to launch on; the null stream by default.
-
-        Returns
-        -------
-        GPUArray
-            The array with the result.
-
-        Raises
-        ------
-        TypeError
-            An argument is not a GPUArray of the kernel's dtype, or of that dtype with another sign.
-        ValueError
-            An array has not one axis, the shapes differ, elements are not aligned, or elements of
-            the output overlap.
+        :param input_ary: Array to scan.
+        :param GPUArray or "new" output_ary: Array for the result, or "new" for a new array;
+            `input_ary` itself by default.
+        :param callable allocator: Allocator of a new array; that of `input_ary` by default.
+        :param stream: Stream to launch on; the null stream by default.
+        :returns: The array with the result.
+        :raises TypeError: An argument is not a GPUArray of the kernel's dtype, or of that dtype
+            with another sign.
+        :raises ValueError: An array has not one axis, the shapes differ, elements are not aligned,
+            or elements of the output overlap.
         """
         # The launcher rejects targets that are no arrays.
         target: core.GPUArray = input_ary if output_ary is None else output_ary  # type: ignore[assignment]
@@ -370,3 +358,6 @@ class ExclusiveScanKernel(_ScanKernel):
         if self.neutral is None:
             raise ValueError("neutral=None: an exclusive scan needs a number or C text")
         return scan_text.literal(self.neutral, self.dtype)
+
+
+docstrings.complete(__name__)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from PyGPU._compile.source import signature
 from PyGPU._kernels.types import get_arg_type, require_free_names
+from PyGPU._runtime import docstrings
 
 if TYPE_CHECKING:
     from PyGPU._driver import Function, SourceModule
@@ -63,41 +64,19 @@ def get_reduction_module(
     A launch needs blocks of `block_size` threads, and dynamic shared memory for one ``out_type``
     per thread.
 
-    Parameters
-    ----------
-    out_type : str
-        Type of the result in C.
-    block_size : int
-        Number of threads per block.
-    neutral : str
-        Neutral element of the operation, in C.
-    reduce_expr : str
-        C expression that combines two values `a` and `b`.
-    map_expr : str
-        C expression of the index `i` and the arguments.
-    arguments : str
-        Declarations in C.
-    name : str
-        Name of the kernel.
-    keep : bool
-        Keep the text and the image in a folder, and print its name.
-    options : list of str, optional
-        Options for the compiler.
-    preamble : str
-        C++ before the kernel.
+    :param out_type: Type of the result in C.
+    :param block_size: Number of threads per block.
+    :param neutral: Neutral element of the operation, in C.
+    :param reduce_expr: C expression that combines two values `a` and `b`.
+    :param map_expr: C expression of the index `i` and the arguments.
+    :param arguments: Declarations in C.
+    :param name: Name of the kernel.
+    :param keep: Keep the text and the image in a folder, and print its name.
+    :param options: Options for the compiler.
+    :param preamble: C++ before the kernel.
+    :returns: The module.
+    :raises ValueError: An argument has the name of one of the kernel's own variables.
 
-    Returns
-    -------
-    SourceModule
-        The module.
-
-    Raises
-    ------
-    ValueError
-        An argument has the name of one of the kernel's own variables.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from PyGPU import gpuarray, reduction
     >>> module = reduction.get_reduction_module(
@@ -139,39 +118,21 @@ def get_reduction_kernel_and_types(
     The kernel's arguments are ``out, arguments, seq_count, n``. In stage 2,
     ``pycuda_reduction_inp``, the result of stage 1, comes before the arguments.
 
-    Parameters
-    ----------
-    stage : {1, 2}
-        Number of the stage.
-    out_type : str
-        Type of the result in C.
-    block_size : int
-        Number of threads per block.
-    neutral : str
-        Neutral element of the operation, in C.
-    reduce_expr : str
-        C expression that combines two values `a` and `b`.
-    map_expr : str, optional
-        C expression of the index `i` and the arguments; by default ``in[i]`` in stage 1 and
-        ``pycuda_reduction_inp[i]`` in stage 2.
-    arguments : str, optional
-        Declarations in C.
-    name : str
-        Name of the kernel.
-    keep : bool
-        Keep the text and the image in a folder, and print its name.
-    options : list of str, optional
-        Options for the compiler.
-    preamble : str
-        C++ before the kernel.
+    :param {1, 2} stage: Number of the stage.
+    :param out_type: Type of the result in C.
+    :param block_size: Number of threads per block.
+    :param neutral: Neutral element of the operation, in C.
+    :param reduce_expr: C expression that combines two values `a` and `b`.
+    :param map_expr: C expression of the index `i` and the arguments; by default ``in[i]`` in stage
+        1 and ``pycuda_reduction_inp[i]`` in stage 2.
+    :param arguments: Declarations in C.
+    :param name: Name of the kernel.
+    :param keep: Keep the text and the image in a folder, and print its name.
+    :param options: Options for the compiler.
+    :param preamble: C++ before the kernel.
+    :returns tuple of (Function, list of str): The prepared kernel, and the :mod:`struct` characters
+        of `arguments`.
 
-    Returns
-    -------
-    tuple of (Function, list of str)
-        The prepared kernel, and the :mod:`struct` characters of `arguments`.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from PyGPU import gpuarray, reduction
     >>> kernel, types = reduction.get_reduction_kernel_and_types(
@@ -205,3 +166,6 @@ def get_reduction_kernel_and_types(
     )
     types = [get_arg_type(one) for one in signature.split_top(arguments)]
     return module.get_function(name).prepare(f"P{''.join(types)}IN"), types
+
+
+docstrings.complete(__name__)

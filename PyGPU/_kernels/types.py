@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from PyGPU._kernels.registry import REGISTRY, read_declaration
-from PyGPU._runtime import core, errors, warn
+from PyGPU._runtime import core, docstrings, errors, warn
 
 if TYPE_CHECKING:
     from PyGPU._types import DType, DTypeLike
@@ -23,25 +23,13 @@ _TEXTURE_NAMES = {
 def dtype_to_ctype(dtype: DTypeLike | None, with_fp_tex_hack: bool = False) -> str:
     """Return the C name of a dtype.
 
-    Parameters
-    ----------
-    dtype : numpy.dtype
-        Dtype, or an object that numpy.dtype accepts.
-    with_fp_tex_hack : bool
-        Return PyCUDA's names of texture types for floating-point and complex dtypes.
+    :param numpy.dtype dtype: Dtype, or an object that numpy.dtype accepts.
+    :param with_fp_tex_hack: Return PyCUDA's names of texture types for floating-point and complex
+        dtypes.
+    :returns: The name in C.
+    :raises ValueError: `dtype` is None, or has no name in C: a string, or a structure that is not
+        registered.
 
-    Returns
-    -------
-    str
-        The name in C.
-
-    Raises
-    ------
-    ValueError
-        `dtype` is None, or has no name in C: a string, or a structure that is not registered.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from PyGPU.tools import dtype_to_ctype
     >>> dtype_to_ctype(np.int32), dtype_to_ctype(np.complex64)
@@ -60,22 +48,12 @@ get_or_register_dtype = REGISTRY.get_or_register_dtype
 def register_dtype(dtype: DTypeLike, name: str, alias_ok: bool = False) -> None:
     """Register a name in C for a dtype. Deprecated: use ``get_or_register_dtype(name, dtype)``.
 
-    Parameters
-    ----------
-    dtype : numpy.dtype
-        Dtype to register.
-    name : str
-        Name in C.
-    alias_ok : bool
-        Allow another name for a dtype that already has one.
+    :param dtype: Dtype to register.
+    :param name: Name in C.
+    :param alias_ok: Allow another name for a dtype that already has one.
+    :raises RuntimeError: The dtype has a name and `alias_ok` is false, or the name belongs to
+        another dtype.
 
-    Raises
-    ------
-    RuntimeError
-        The dtype has a name and `alias_ok` is false, or the name belongs to another dtype.
-
-    Examples
-    --------
     >>> import warnings
     >>> import numpy as np
     >>> from PyGPU.compyte.dtypes import dtype_to_ctype, register_dtype
@@ -95,15 +73,9 @@ def register_dtype(dtype: DTypeLike, name: str, alias_ok: bool = False) -> None:
 class Argument:
     """An argument of a kernel, the base class of :class:`VectorArg` and :class:`ScalarArg`.
 
-    Parameters
-    ----------
-    dtype : numpy.dtype
-        Dtype of the value, or of the elements that a pointer points to.
-    name : str
-        Name in the kernel.
+    :param dtype: Dtype of the value, or of the elements that a pointer points to.
+    :param name: Name in the kernel.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from PyGPU.tools import Argument, ScalarArg
     >>> issubclass(ScalarArg, Argument)
@@ -143,13 +115,8 @@ class VectorArg(Argument):
     def declarator(self) -> str:
         """Return the declaration in C.
 
-        Returns
-        -------
-        str
-            The declaration.
+        :returns: The declaration.
 
-        Examples
-        --------
         >>> from PyGPU.tools import VectorArg
         >>> VectorArg("f4", "x").declarator()
         'float *x'
@@ -178,13 +145,8 @@ class ScalarArg(Argument):
     def declarator(self) -> str:
         """Return the declaration in C.
 
-        Returns
-        -------
-        str
-            The declaration.
+        :returns: The declaration.
 
-        Examples
-        --------
         >>> from PyGPU.tools import ScalarArg
         >>> ScalarArg("i4", "n").declarator()
         'int n'
@@ -204,19 +166,11 @@ _OF_CUDA = ("threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize")
 def require_free_names(names: Iterable[str], own: Sequence[str], text: str) -> None:
     """Check that a kernel's arguments have distinct names that its text does not use.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Names of the arguments that the user declared.
-    own : sequence of str
-        Names of the kernel's own variables and types.
-    text : str
-        Text of the kernel without the user's parts; its names with the prefix ``P_`` are taken.
-
-    Raises
-    ------
-    ValueError
-        A name is taken.
+    :param names: Names of the arguments that the user declared.
+    :param own: Names of the kernel's own variables and types.
+    :param text: Text of the kernel without the user's parts; its names with the prefix ``P_`` are
+        taken.
+    :raises ValueError: A name is taken.
     """
     taken = {*own, *_OF_CUDA}
     for name in names:
@@ -231,12 +185,8 @@ def require_free_names(names: Iterable[str], own: Sequence[str], text: str) -> N
 def require_elements(name: str, array: core.GPUArray, dtype: DType, needed: int) -> None:
     """Check that a kernel can read `needed` elements of `dtype` from an array.
 
-    Raises
-    ------
-    ValueError
-        The array's address is not aligned for `dtype`.
-    ArgumentError
-        The array has fewer than `needed` elements of `dtype`.
+    :raises ValueError: The array's address is not aligned for `dtype`.
+    :raises ArgumentError: The array has fewer than `needed` elements of `dtype`.
     """
     if array._size and array._address % dtype.alignment:
         raise ValueError(
@@ -255,23 +205,10 @@ def require_elements(name: str, array: core.GPUArray, dtype: DType, needed: int)
 def parse_c_arg(c_arg: str) -> VectorArg | ScalarArg:
     """Parse a declaration such as ``const float *x`` or ``int n``.
 
-    Parameters
-    ----------
-    c_arg : str
-        Declaration in C.
+    :param c_arg: Declaration in C.
+    :returns: The argument: a VectorArg for a pointer.
+    :raises ValueError: `c_arg` is not a declaration, or the name of its type is unknown.
 
-    Returns
-    -------
-    VectorArg or ScalarArg
-        The argument: a VectorArg for a pointer.
-
-    Raises
-    ------
-    ValueError
-        `c_arg` is not a declaration, or the name of its type is unknown.
-
-    Examples
-    --------
     >>> from PyGPU.tools import parse_c_arg
     >>> parse_c_arg("const float *x")
     VectorArg('x', float32)
@@ -282,18 +219,9 @@ def parse_c_arg(c_arg: str) -> VectorArg | ScalarArg:
 def get_arg_type(c_arg: str) -> str:
     """Return the :mod:`struct` character of a declared argument.
 
-    Parameters
-    ----------
-    c_arg : str
-        Declaration in C.
+    :param c_arg: Declaration in C.
+    :returns: The character; "P" for a pointer.
 
-    Returns
-    -------
-    str
-        The character; "P" for a pointer.
-
-    Examples
-    --------
     >>> from PyGPU.tools import get_arg_type
     >>> get_arg_type("float *x"), get_arg_type("int n")
     ('P', 'i')
@@ -303,3 +231,6 @@ def get_arg_type(c_arg: str) -> str:
 
 #: PyCUDA's other name of the function.
 base_dtype_to_ctype = dtype_to_ctype
+
+
+docstrings.complete(__name__)

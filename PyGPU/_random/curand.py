@@ -63,19 +63,10 @@ _FUNCTIONS = {  # {(table, bits): (function of cuRAND, of rocRAND)}
 def table(kind: str, bits: int, number: int | None = None) -> HostArray:
     """Return direction vectors (20000, bits) or scramble constants (20000,) of a host library.
 
-    Parameters
-    ----------
-    kind : {"vectors", "constants"}
-        Table to read.
-    bits : {32, 64}
-        Bits of an element.
-    number : int, optional
-        Number of the set of vectors.
-
-    Raises
-    ------
-    NotImplementedError
-        If neither cuRAND nor a rocRAND with these tables is installed.
+    :param {"vectors", "constants"} kind: Table to read.
+    :param {32, 64} bits: Bits of an element.
+    :param number: Number of the set of vectors.
+    :raises NotImplementedError: If neither cuRAND nor a rocRAND with these tables is installed.
     """
     for vendor, name in zip(_VENDORS, _FUNCTIONS[kind, bits]):
         found = library(vendor)

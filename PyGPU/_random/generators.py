@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from PyGPU._runtime import core, errors, integer, require_array, state, streams
+from PyGPU._runtime import core, docstrings, errors, integer, require_array, state, streams
 
 if TYPE_CHECKING:
     from PyGPU._types import DType, DTypeLike, Int, SeedGetter, Shape, StreamLike
@@ -132,17 +132,9 @@ class Generator:
     def fill_uniform(self, data: core.GPUArray, stream: StreamLike = None) -> None:
         """Fill an array with uniform numbers in (0, 1], or with random integers.
 
-        Parameters
-        ----------
-        data : GPUArray
-            float32, float64, int32 or uint32; for 64-bit generators also int64 or uint64.
-        stream : Stream, optional
-            The null stream by default.
-
-        Raises
-        ------
-        NotImplementedError
-            If the array has another dtype.
+        :param data: float32, float64, int32 or uint32; for 64-bit generators also int64 or uint64.
+        :param stream:
+        :raises NotImplementedError: If the array has another dtype.
         """
         self._fill("uniform", data, (), stream)
 
@@ -151,31 +143,18 @@ class Generator:
     ) -> core.GPUArray:
         """Return a new array of uniform numbers in (0, 1], or of random integers.
 
-        Parameters
-        ----------
-        shape : int or tuple of int
-            Shape of the array.
-        dtype : dtype
-            Data type as of :meth:`fill_uniform`.
-        stream : Stream, optional
-            The null stream by default.
-
-        Returns
-        -------
-        GPUArray
-            The numbers.
+        :param shape:
+        :param dtype: Data type as of :meth:`fill_uniform`.
+        :param stream:
+        :returns: The numbers.
         """
         return self._generated("uniform", shape, dtype, (), stream)
 
     def fill_normal(self, data: core.GPUArray, stream: StreamLike = None) -> None:
         """Fill an array with normal numbers of mean 0 and standard deviation 1.
 
-        Parameters
-        ----------
-        data : GPUArray
-            float32 or float64; with Philox also float16.
-        stream : Stream, optional
-            The null stream by default.
+        :param data: float32 or float64; with Philox also float16.
+        :param stream:
         """
         self._fill("normal", data, (), stream)
 
@@ -184,19 +163,10 @@ class Generator:
     ) -> core.GPUArray:
         """Return a new array of normal numbers of mean 0 and standard deviation 1.
 
-        Parameters
-        ----------
-        shape : int or tuple of int
-            Shape of the array.
-        dtype : dtype
-            Data type as of :meth:`fill_normal`.
-        stream : Stream, optional
-            The null stream by default.
-
-        Returns
-        -------
-        GPUArray
-            The numbers.
+        :param shape:
+        :param dtype: Data type as of :meth:`fill_normal`.
+        :param stream:
+        :returns: The numbers.
         """
         return self._generated("normal", shape, dtype, (), stream)
 
@@ -205,16 +175,10 @@ class Generator:
     ) -> None:
         """Fill an array with log-normal numbers exp(mean + stddev * z), z standard normal.
 
-        Parameters
-        ----------
-        data : GPUArray
-            float32 or float64; with Philox also float16.
-        mean : float
-            Mean of the logarithm.
-        stddev : float
-            Standard deviation of the logarithm.
-        stream : Stream, optional
-            The null stream by default.
+        :param data: float32 or float64; with Philox also float16.
+        :param mean: Mean of the logarithm.
+        :param stddev: Standard deviation of the logarithm.
+        :param stream:
         """
         self._fill("log_normal", data, (float(mean), float(stddev)), stream)
 
@@ -223,23 +187,12 @@ class Generator:
     ) -> core.GPUArray:
         """Return a new array of log-normal numbers exp(mean + stddev * z), z standard normal.
 
-        Parameters
-        ----------
-        shape : int or tuple of int
-            Shape of the array.
-        dtype : dtype
-            Data type as of :meth:`fill_log_normal`.
-        mean : float
-            Mean of the logarithm.
-        stddev : float
-            Standard deviation of the logarithm.
-        stream : Stream, optional
-            The null stream by default.
-
-        Returns
-        -------
-        GPUArray
-            The numbers.
+        :param shape:
+        :param dtype: Data type as of :meth:`fill_log_normal`.
+        :param mean: Mean of the logarithm.
+        :param stddev: Standard deviation of the logarithm.
+        :param stream:
+        :returns: The numbers.
         """
         return self._generated("log_normal", shape, dtype, (float(mean), float(stddev)), stream)
 
@@ -248,23 +201,13 @@ class Generator:
     ) -> None:
         """Fill an array with Poisson numbers.
 
-        Parameters
-        ----------
-        data : GPUArray
-            With `lambda_value`: uint32. Without: float32, float64 or uint32, and each element is
-            the mean of the number that replaces it; a negative or infinite mean and NaN give NaN.
-            Numbers above the range of uint32 are stored as 2**32 - 1.
-        lambda_value : float, optional
-            Mean of all numbers.
-        stream : Stream, optional
-            The null stream by default.
-
-        Raises
-        ------
-        NotImplementedError
-            If the array has another dtype.
-        ValueError
-            If the mean is negative or not finite.
+        :param data: With `lambda_value`: uint32. Without: float32, float64 or uint32, and each
+            element is the mean of the number that replaces it; a negative or infinite mean and NaN
+            give NaN. Numbers above the range of uint32 are stored as 2**32 - 1.
+        :param lambda_value: Mean of all numbers.
+        :param stream:
+        :raises NotImplementedError: If the array has another dtype.
+        :raises ValueError: If the mean is negative or not finite.
         """
         self._fill(*self._poisson(data, lambda_value), stream)
 
@@ -273,21 +216,11 @@ class Generator:
     ) -> core.GPUArray:
         """Return a new array of Poisson numbers.
 
-        Parameters
-        ----------
-        shape : int or tuple of int
-            Shape of the array.
-        dtype : dtype
-            uint32.
-        lambda_value : float
-            Mean of all numbers.
-        stream : Stream, optional
-            The null stream by default.
-
-        Returns
-        -------
-        GPUArray
-            The numbers.
+        :param shape:
+        :param dtype: uint32.
+        :param lambda_value: Mean of all numbers.
+        :param stream:
+        :returns: The numbers.
         """
         mean = self._mean(lambda_value)
         return self._generated("poisson", shape, dtype, (mean,), stream)
@@ -367,3 +300,6 @@ class Generator:
 
     def _launch(self, fill: Fill) -> None:
         raise NotImplementedError
+
+
+docstrings.complete(__name__)

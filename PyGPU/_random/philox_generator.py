@@ -9,7 +9,7 @@ import numpy as np
 from PyGPU._random import philox
 from PyGPU._random.generators import Fill, Generator, count_of, seeds_of, vector
 from PyGPU._random.seeds import random_key
-from PyGPU._runtime import core, integer
+from PyGPU._runtime import core, docstrings, integer
 
 if TYPE_CHECKING:
     from PyGPU._types import DTypeLike, Int, SeedGetter, Shape, StreamLike
@@ -26,17 +26,11 @@ class Philox4x32RandomNumberGenerator(Generator):
     - a uniform float16 uses half a word, a normal float16 one;
     - a Poisson number uses four words.
 
-    Parameters
-    ----------
-    seed_getter : callable(int), optional
-        Returns the seed as an int32 GPUArray of length 1. By default, ``numpy.random`` makes it.
-    offset : int, optional
-        Words to skip at the start.
-    seed : int, optional
-        The seed itself (64 bits), instead of a getter.
+    :param seed_getter: Returns the seed as an int32 GPUArray of length 1. By default,
+        ``numpy.random`` makes it.
+    :param offset: Words to skip at the start.
+    :param seed: The seed itself (64 bits), instead of a getter.
 
-    Examples
-    --------
     >>> import PyGPU.curandom as curandom
     >>> generator = curandom.Philox4x32RandomNumberGenerator(seed=1)
     >>> generator.gen_uniform(2, "uint32").get()
@@ -75,48 +69,32 @@ class Philox4x32RandomNumberGenerator(Generator):
     def call_skip_ahead(self, i: Int, stream: StreamLike = None) -> None:
         """Skip words of the sequence.
 
-        Parameters
-        ----------
-        i : int
-            Number of 32-bit words.
-        stream : Stream, optional
-            Ignored.
+        :param i: Number of 32-bit words.
+        :param stream: Ignored.
         """
         self._skip(count_of("i", i), 0)
 
     def call_skip_ahead_array(self, i: core.GPUArray, stream: StreamLike = None) -> None:
         """Skip words of the sequence; their number is in device memory.
 
-        Parameters
-        ----------
-        i : GPUArray
-            uint64, shape (1,): number of 32-bit words.
-        stream : Stream, optional
-            Ignored.
+        :param i: uint64, shape (1,): number of 32-bit words.
+        :param stream: Ignored.
         """
         self._skip(self._read(i), 0)
 
     def call_skip_ahead_sequence(self, i: Int, stream: StreamLike = None) -> None:
         """Go to the same position of a later sequence; there are 2**32 sequences.
 
-        Parameters
-        ----------
-        i : int
-            Number of sequences to skip.
-        stream : Stream, optional
-            Ignored.
+        :param i: Number of sequences to skip.
+        :param stream: Ignored.
         """
         self._skip(0, count_of("i", i))
 
     def call_skip_ahead_sequence_array(self, i: core.GPUArray, stream: StreamLike = None) -> None:
         """Go to the same position of a later sequence; the distance is in device memory.
 
-        Parameters
-        ----------
-        i : GPUArray
-            uint64, shape (1,): number of sequences to skip.
-        stream : Stream, optional
-            Ignored.
+        :param i: uint64, shape (1,): number of sequences to skip.
+        :param stream: Ignored.
         """
         self._skip(0, self._read(i))
 
@@ -142,29 +120,14 @@ def rand(
     The generator is Philox4x32-10 with a seed from ``numpy.random``, so ``numpy.random.seed`` makes
     the numbers reproducible.
 
-    Parameters
-    ----------
-    shape : int or tuple of int
-        Shape of the array.
-    dtype : dtype, optional
-        float16, float32, float64, or an integer of 32 or 64 bits, all of whose bits are random.
-    stream : Stream, optional
-        Stream of the kernel, the null stream by default.
-    device : int or Device, optional
-        Device of the array; the current device by default.
+    :param shape:
+    :param dtype: float16, float32, float64, or an integer of 32 or 64 bits, all of whose bits are
+        random.
+    :param stream: Stream of the kernel, the null stream by default.
+    :param int or Device device: Device of the array; the current device by default.
+    :returns: The numbers.
+    :raises NotImplementedError: If `dtype` is another one.
 
-    Returns
-    -------
-    GPUArray
-        The numbers.
-
-    Raises
-    ------
-    NotImplementedError
-        If `dtype` is another one.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.curandom as curandom
     >>> a = curandom.rand((2, 3), np.float32).get()
@@ -180,3 +143,6 @@ def rand(
     distribution = "half_open" if name == "uniform" else name
     philox.fill(distribution, code, made, random_key(), word=0, sequence=0, stream=stream)
     return made
+
+
+docstrings.complete(__name__)

@@ -14,7 +14,7 @@ from PyGPU._driver import Device, Function, SourceModule, enums, memory
 from PyGPU._random import curand
 from PyGPU._random import text as _random_text
 from PyGPU._random.generators import Fill, Generator, count_of, seeds_of, vector
-from PyGPU._runtime import context_dependent_memoize, core, errors, warn
+from PyGPU._runtime import context_dependent_memoize, core, docstrings, errors, warn
 from PyGPU._runtime import state as _driver_state
 
 if TYPE_CHECKING:
@@ -105,14 +105,9 @@ _PARAMETERS = {"log_normal_f4": "ff", "log_normal_f8": "dd", "poisson_u4": "d"}
 def text(backend: str, name: str, skips: Sequence[str]) -> str:
     """Return the text of all kernels of a generator.
 
-    Parameters
-    ----------
-    backend : {"curand", "pygpu"}
-        Origin of the header.
-    name : str
-        Name of the state, such as "XORWOW".
-    skips : tuple of str
-        Skip functions of the state.
+    :param {"curand", "pygpu"} backend: Origin of the header.
+    :param name: Name of the state, such as "XORWOW".
+    :param tuple of str skips: Skip functions of the state.
     """
     return "".join(
         [_STATES.format(header=_HEADERS[backend], name=name), _random_text.POISSON]
@@ -217,52 +212,35 @@ class States(Generator):
     def call_skip_ahead(self, i: Int, stream: StreamLike = None) -> None:
         """Skip numbers in each generator.
 
-        Parameters
-        ----------
-        i : int
-            Amount of numbers.
-        stream : Stream, optional
-            The null stream by default.
+        :param i: Amount of numbers.
+        :param stream:
         """
         self._skip("skip_ahead", i, stream)
 
     def call_skip_ahead_array(self, i: core.GPUArray, stream: StreamLike = None) -> None:
         """Skip a different amount of numbers in each generator.
 
-        Parameters
-        ----------
-        i : GPUArray
-            uint64, one element per generator; element s is the amount for generator s.
-        stream : Stream, optional
-            The null stream by default.
-
-        Raises
-        ------
-        TypeError
-            If the array has another dtype or shape.
+        :param i: uint64, one element per generator; element s is the amount for generator s.
+        :param stream:
+        :raises TypeError: If the array has another dtype or shape.
         """
         self._skip_array("skip_ahead", i, stream)
 
     def call_skip_ahead_sequence(self, i: Int, stream: StreamLike = None) -> None:
         """Skip sequences in each generator.
 
-        Parameters
-        ----------
-        i : int
-            Number of sequences.
-        stream : Stream, optional
-            The null stream by default.
+        :param i: Number of sequences.
+        :param stream:
         """
         self._skip("skip_ahead_sequence", i, stream)
 
     def call_skip_ahead_sequence_array(self, i: core.GPUArray, stream: StreamLike = None) -> None:
         """Skip a different number of sequences in each generator.
 
-        Parameters
-        ----------
-        i : GPUArray
-            uint64, one element per generator; element s is the number for generator s.
-        stream : Stream, optional
-            The null stream by default.
+        :param i: uint64, one element per generator; element s is the number for generator s.
+        :param stream:
         """
         self._skip_array("skip_ahead_sequence", i, stream)
+
+
+docstrings.complete(__name__)

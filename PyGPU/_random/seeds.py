@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from PyGPU._runtime import core
+from PyGPU._runtime import core, docstrings
 
 
 def seed_getter_uniform(n: int) -> core.GPUArray:
     """Return one seed from ``numpy.random``, repeated.
 
-    Parameters
-    ----------
-    n : int
-        Length of the result.
+    :param n: Length of the result.
+    :returns: int32, shape (n,).
 
-    Returns
-    -------
-    GPUArray
-        int32, shape (n,).
-
-    Examples
-    --------
     >>> import PyGPU.curandom as curandom
     >>> seeds = curandom.seed_getter_uniform(4).get()
     >>> bool((seeds == seeds[0]).all())
@@ -33,18 +24,9 @@ def seed_getter_uniform(n: int) -> core.GPUArray:
 def seed_getter_unique(n: int) -> core.GPUArray:
     """Return independent seeds from ``numpy.random``.
 
-    Parameters
-    ----------
-    n : int
-        Number of seeds.
+    :param n: Number of seeds.
+    :returns: int32, shape (n,).
 
-    Returns
-    -------
-    GPUArray
-        int32, shape (n,).
-
-    Examples
-    --------
     >>> import PyGPU.curandom as curandom
     >>> curandom.seed_getter_unique(4).shape
     (4,)
@@ -62,3 +44,6 @@ def random_key() -> int:
     else:
         low, high = np.random.randint(0, 2**32, 2, np.uint64)
     return int(high) << 32 | int(low)
+
+
+docstrings.complete(__name__)

@@ -10,7 +10,7 @@ from PyGPU._driver import Device, Function, SourceModule, enums
 from PyGPU._random import curand
 from PyGPU._random import text as _random_text
 from PyGPU._random.generators import Fill, Generator, count_of, vector
-from PyGPU._runtime import context_dependent_memoize, core
+from PyGPU._runtime import context_dependent_memoize, core, docstrings
 from PyGPU._runtime import state as _driver_state
 
 if TYPE_CHECKING:
@@ -158,14 +158,10 @@ def default_count() -> int:
 class Sequence(Generator):
     """Parallel Sobol sequences: element k of a fill belongs to sequence k % count.
 
-    Parameters
-    ----------
-    vectors : GPUArray
-        Direction vectors, shape (count, bits).
-    constants : GPUArray, callable(int) or None
-        Scramble constants, shape (count,), or a function that returns them.
-    offset : int
-        Numbers that each sequence skips at the start.
+    :param vectors: Direction vectors, shape (count, bits).
+    :param GPUArray, callable(int) or None constants: Scramble constants, shape (count,), or a
+        function that returns them.
+    :param offset: Numbers that each sequence skips at the start.
     """
 
     has_box_muller = False
@@ -201,12 +197,8 @@ class Sequence(Generator):
     def call_skip_ahead(self, i: Int, stream: StreamLike = None) -> None:
         """Skip numbers in each sequence.
 
-        Parameters
-        ----------
-        i : int
-            Amount of numbers.
-        stream : Stream, optional
-            The null stream by default.
+        :param i: Amount of numbers.
+        :param stream:
         """
         number = count_of("i", i) % (1 << self.generator_bits)
         if number:
@@ -215,17 +207,9 @@ class Sequence(Generator):
     def call_skip_ahead_array(self, i: core.GPUArray, stream: StreamLike = None) -> None:
         """Skip a different amount of numbers in each sequence.
 
-        Parameters
-        ----------
-        i : GPUArray
-            uint32 (64-bit sequences: uint64), one element per sequence.
-        stream : Stream, optional
-            The null stream by default.
-
-        Raises
-        ------
-        TypeError
-            If the array has another dtype or shape.
+        :param i: uint32 (64-bit sequences: uint64), one element per sequence.
+        :param stream:
+        :raises TypeError: If the array has another dtype or shape.
         """
         each = vector("i", i, self._positions.dtype, (self._count,))
         self._skip(stream, each, 0)
@@ -257,3 +241,6 @@ class Sequence(Generator):
                 *fill.parameters,
             )
             self._call("advance", self._count, fill.stream, self._positions, self._count, size)
+
+
+docstrings.complete(__name__)

@@ -8,7 +8,7 @@ import numpy as np
 
 from PyGPU._driver import enums
 from PyGPU._random import curand, sobol
-from PyGPU._runtime import core, integer
+from PyGPU._runtime import core, docstrings, integer
 
 if TYPE_CHECKING:
     from PyGPU._types import HostArray, Int
@@ -34,25 +34,11 @@ def generate_direction_vectors(
 ) -> core.GPUArray:
     """Return Joe and Kuo's direction vectors of Sobol sequences, from cuRAND's or rocRAND's tables.
 
-    Parameters
-    ----------
-    count : int
-        Number of vectors. The table has 20000 vectors and is repeated.
-    direction : direction_vector_set, optional
-        Table of the vectors.
+    :param count: Number of vectors. The table has 20000 vectors and is repeated.
+    :param direction: Table of the vectors.
+    :returns: uint32, shape (count, 32), or uint64, shape (count, 64).
+    :raises NotImplementedError: If neither cuRAND nor a rocRAND with these tables is installed.
 
-    Returns
-    -------
-    GPUArray
-        uint32, shape (count, 32), or uint64, shape (count, 64).
-
-    Raises
-    ------
-    NotImplementedError
-        If neither cuRAND nor a rocRAND with these tables is installed.
-
-    Examples
-    --------
     >>> import PyGPU.curandom as curandom
     >>> try:
     ...     shape = curandom.generate_direction_vectors(4).shape
@@ -69,23 +55,10 @@ def generate_direction_vectors(
 def generate_scramble_constants32(count: Int) -> core.GPUArray:
     """Return constants for scrambled Sobol sequences of 32 bits.
 
-    Parameters
-    ----------
-    count : int
-        Number of constants. The table has 20000 constants and is repeated.
+    :param count: Number of constants. The table has 20000 constants and is repeated.
+    :returns: uint32, shape (count,).
+    :raises NotImplementedError: If neither cuRAND nor a rocRAND with these tables is installed.
 
-    Returns
-    -------
-    GPUArray
-        uint32, shape (count,).
-
-    Raises
-    ------
-    NotImplementedError
-        If neither cuRAND nor a rocRAND with these tables is installed.
-
-    Examples
-    --------
     >>> import PyGPU.curandom as curandom
     >>> try:
     ...     shape = curandom.generate_scramble_constants32(4).shape
@@ -100,23 +73,10 @@ def generate_scramble_constants32(count: Int) -> core.GPUArray:
 def generate_scramble_constants64(count: Int) -> core.GPUArray:
     """Return constants for scrambled Sobol sequences of 64 bits.
 
-    Parameters
-    ----------
-    count : int
-        Number of constants. The table has 20000 constants and is repeated.
+    :param count: Number of constants. The table has 20000 constants and is repeated.
+    :returns: uint64, shape (count,).
+    :raises NotImplementedError: If neither cuRAND nor a rocRAND with these tables is installed.
 
-    Returns
-    -------
-    GPUArray
-        uint64, shape (count,).
-
-    Raises
-    ------
-    NotImplementedError
-        If neither cuRAND nor a rocRAND with these tables is installed.
-
-    Examples
-    --------
     >>> import PyGPU.curandom as curandom
     >>> try:
     ...     shape = curandom.generate_scramble_constants64(4).shape
@@ -139,23 +99,13 @@ class Sobol32RandomNumberGenerator(sobol.Sequence):
     Element k of a filled array is the next number of sequence k % N. So each row of an array of
     shape (number of points, N) is a point in N dimensions.
 
-    Parameters
-    ----------
-    dir_vector : GPUArray, optional
-        uint32, shape (N, 32): direction vectors of N sequences. By default, those of cuRAND or
-        rocRAND.
-    offset : int, optional
-        Number of values that each sequence skips at the start.
+    :param dir_vector: uint32, shape (N, 32): direction vectors of N sequences. By default, those of
+        cuRAND or rocRAND.
+    :param offset: Number of values that each sequence skips at the start.
+    :raises TypeError: If the vectors have another dtype or shape.
+    :raises NotImplementedError: If no vectors are passed and neither cuRAND nor rocRAND of ROCm 6
+        is installed.
 
-    Raises
-    ------
-    TypeError
-        If the vectors have another dtype or shape.
-    NotImplementedError
-        If no vectors are passed and neither cuRAND nor rocRAND of ROCm 6 is installed.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.gpuarray as gpuarray
     >>> import PyGPU.curandom as curandom
@@ -173,19 +123,12 @@ class Sobol32RandomNumberGenerator(sobol.Sequence):
 class ScrambledSobol32RandomNumberGenerator(sobol.Sequence):
     """Parallel scrambled Sobol sequences of 32 bits.
 
-    Parameters
-    ----------
-    dir_vector : GPUArray, optional
-        uint32, shape (N, 32): direction vectors of N sequences. By default, those of cuRAND or
-        rocRAND.
-    scramble_vector : GPUArray, optional
-        uint32, shape (N,): constant that is XORed into every number of a sequence. By default,
-        those of cuRAND or rocRAND.
-    offset : int, optional
-        Number of values that each sequence skips at the start.
+    :param dir_vector: uint32, shape (N, 32): direction vectors of N sequences. By default, those of
+        cuRAND or rocRAND.
+    :param scramble_vector: uint32, shape (N,): constant that is XORed into every number of a
+        sequence. By default, those of cuRAND or rocRAND.
+    :param offset: Number of values that each sequence skips at the start.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.gpuarray as gpuarray
     >>> import PyGPU.curandom as curandom
@@ -210,16 +153,10 @@ class ScrambledSobol32RandomNumberGenerator(sobol.Sequence):
 class Sobol64RandomNumberGenerator(sobol.Sequence):
     """Parallel Sobol sequences of 64 bits.
 
-    Parameters
-    ----------
-    dir_vector : GPUArray, optional
-        uint64, shape (N, 64): direction vectors of N sequences. By default, those of cuRAND or
-        rocRAND.
-    offset : int, optional
-        Number of values that each sequence skips at the start.
+    :param dir_vector: uint64, shape (N, 64): direction vectors of N sequences. By default, those of
+        cuRAND or rocRAND.
+    :param offset: Number of values that each sequence skips at the start.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.gpuarray as gpuarray
     >>> import PyGPU.curandom as curandom
@@ -240,19 +177,12 @@ class Sobol64RandomNumberGenerator(sobol.Sequence):
 class ScrambledSobol64RandomNumberGenerator(sobol.Sequence):
     """Parallel scrambled Sobol sequences of 64 bits.
 
-    Parameters
-    ----------
-    dir_vector : GPUArray, optional
-        uint64, shape (N, 64): direction vectors of N sequences. By default, those of cuRAND or
-        rocRAND.
-    scramble_vector : GPUArray, optional
-        uint64, shape (N,): constant that is XORed into every number of a sequence. By default,
-        those of cuRAND or rocRAND.
-    offset : int, optional
-        Number of values that each sequence skips at the start.
+    :param dir_vector: uint64, shape (N, 64): direction vectors of N sequences. By default, those of
+        cuRAND or rocRAND.
+    :param scramble_vector: uint64, shape (N,): constant that is XORed into every number of a
+        sequence. By default, those of cuRAND or rocRAND.
+    :param offset: Number of values that each sequence skips at the start.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> import PyGPU.gpuarray as gpuarray
     >>> import PyGPU.curandom as curandom
@@ -275,3 +205,6 @@ class ScrambledSobol64RandomNumberGenerator(sobol.Sequence):
         vectors = _vectors(dir_vector, direction_vector_set.SCRAMBLED_VECTOR_64)
         constants = generate_scramble_constants64 if scramble_vector is None else scramble_vector
         super().__init__(vectors, constants, offset)
+
+
+docstrings.complete(__name__)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PyGPU._random import pseudo
 from PyGPU._random.seeds import seed_getter_unique
-from PyGPU._runtime import core
+from PyGPU._runtime import core, docstrings
 
 if TYPE_CHECKING:
     from PyGPU._types import Int, SeedGetter, StreamLike
@@ -19,20 +19,11 @@ class XORWOWRandomNumberGenerator(pseudo.States):
     numbers equal cuRAND's to the last bit on every target. ``backend`` is the header in use:
     NVIDIA's ("curand") or PyGPU's ("pygpu").
 
-    Parameters
-    ----------
-    seed_getter : callable(int), optional
-        Returns that many seeds as an int32 GPUArray. :func:`seed_getter_unique` by default.
-    offset : int, optional
-        Numbers that each generator skips at the start.
+    :param seed_getter: Returns that many seeds as an int32 GPUArray. :func:`seed_getter_unique` by
+        default.
+    :param offset: Numbers that each generator skips at the start.
+    :raises TypeError: If the getter returns anything else.
 
-    Raises
-    ------
-    TypeError
-        If the getter returns anything else.
-
-    Examples
-    --------
     >>> import PyGPU.curandom as curandom
     >>> generator = curandom.XORWOWRandomNumberGenerator()
     >>> generator.gen_uniform(4, "float32").shape
@@ -48,19 +39,14 @@ class XORWOWRandomNumberGenerator(pseudo.States):
 class MRG32k3aRandomNumberGenerator(pseudo.States):
     """L'Ecuyer's generator MRG32k3a, by the device functions of curand_kernel.h.
 
-    Parameters
-    ----------
-    seed_getter : callable(int), optional
-        Returns that many seeds as an int32 GPUArray. :func:`seed_getter_unique` by default.
-    offset : int, optional
-        Numbers that each generator skips at the start.
+    :param seed_getter: Returns that many seeds as an int32 GPUArray. :func:`seed_getter_unique` by
+        default.
+    :param offset: Numbers that each generator skips at the start.
 
     See Also
     --------
     XORWOWRandomNumberGenerator : The same interface and headers.
 
-    Examples
-    --------
     >>> import PyGPU.curandom as curandom
     >>> generator = curandom.MRG32k3aRandomNumberGenerator()
     >>> generator.gen_normal(4, "float32").shape
@@ -76,12 +62,8 @@ class MRG32k3aRandomNumberGenerator(pseudo.States):
     def call_skip_ahead_subsequence(self, i: Int, stream: StreamLike = None) -> None:
         """Skip subsequences in each generator.
 
-        Parameters
-        ----------
-        i : int
-            Number of subsequences.
-        stream : Stream, optional
-            The null stream by default.
+        :param i: Number of subsequences.
+        :param stream:
         """
         self._skip("skip_ahead_subsequence", i, stream)
 
@@ -90,11 +72,10 @@ class MRG32k3aRandomNumberGenerator(pseudo.States):
     ) -> None:
         """Skip a different number of subsequences in each generator.
 
-        Parameters
-        ----------
-        i : GPUArray
-            uint64; element s is the number of subsequences for generator s.
-        stream : Stream, optional
-            The null stream by default.
+        :param i: uint64; element s is the number of subsequences for generator s.
+        :param stream:
         """
         self._skip_array("skip_ahead_subsequence", i, stream)
+
+
+docstrings.complete(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PyGPU._runtime import errors, installation, targets
+from PyGPU._runtime import docstrings, errors, installation, targets
 from PyGPU._runtime.capabilities import capabilities
 
 __all__ = ["facts", "show", "show_config"]
@@ -70,8 +70,6 @@ def show_config() -> None:
 
     ``python -m PyGPU info`` prints the same, and ``python -m PyGPU doctor`` looks for faults.
 
-    Examples
-    --------
     >>> import PyGPU
     >>> PyGPU.show_config()  # doctest: +ELLIPSIS
     PyGPU ...
@@ -80,3 +78,6 @@ def show_config() -> None:
     ...
     """
     show(facts())
+
+
+docstrings.complete(__name__)

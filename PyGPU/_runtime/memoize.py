@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any
 
+from PyGPU._runtime import docstrings
 from PyGPU._runtime.targets import core
 
 if TYPE_CHECKING:
@@ -18,18 +19,9 @@ context_dependent_memoized_functions: list[Any] = []
 def context_dependent_memoize(func: Callable[P, R]) -> Callable[P, R]:
     """Cache a function's results for each device, until the device is reset.
 
-    Parameters
-    ----------
-    func : callable
-        Function with hashable arguments.
+    :param func: Function with hashable arguments.
+    :returns: The memoized function.
 
-    Returns
-    -------
-    callable
-        The memoized function.
-
-    Examples
-    --------
     >>> from PyGPU.tools import context_dependent_memoize
     >>> @context_dependent_memoize
     ... def square(n):
@@ -57,10 +49,11 @@ def context_dependent_memoize(func: Callable[P, R]) -> Callable[P, R]:
 def clear_context_caches() -> None:
     """Clear the caches of all functions that context_dependent_memoize wraps.
 
-    Examples
-    --------
     >>> from PyGPU.tools import clear_context_caches
     >>> clear_context_caches()
     """
     for function in context_dependent_memoized_functions:
         function._results.clear()
+
+
+docstrings.complete(__name__)
