@@ -26,14 +26,10 @@ def aligned_empty(
 ) -> HostArray:
     """Return an uninitialized array in aligned pageable host memory.
 
-    :param shape:
-    :param dtype:
-    :param order:
+    :param shape, dtype, order:
     :param alignment: Power of two that divides the address, in bytes.
     :returns: Its ``base`` owns the memory.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> drv.aligned_empty(2, np.int32).shape
     (2,)
     """
@@ -53,14 +49,10 @@ def aligned_zeros(
 ) -> HostArray:
     """Return an array of zeros in aligned pageable host memory.
 
-    :param shape:
-    :param dtype:
-    :param order:
+    :param shape, dtype, order:
     :param alignment: Power of two that divides the address, in bytes.
     :returns: Its ``base`` owns the memory.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> drv.aligned_zeros(2, np.int32)
     array([0, 0], dtype=int32)
     """
@@ -74,8 +66,6 @@ def aligned_empty_like(array: HostArray, alignment: Int = 4096) -> HostArray:
     :param alignment: Power of two that divides the address, in bytes.
     :returns: Its ``base`` owns the memory.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> drv.aligned_empty_like(np.ones(2, np.int32)).shape
     (2,)
     """
@@ -89,8 +79,6 @@ def aligned_zeros_like(array: HostArray, alignment: Int = 4096) -> HostArray:
     :param alignment: Power of two that divides the address, in bytes.
     :returns: Its ``base`` owns the memory.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> drv.aligned_zeros_like(np.ones(2, np.int32))
     array([0, 0], dtype=int32)
     """

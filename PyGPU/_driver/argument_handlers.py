@@ -32,8 +32,6 @@ class ArgumentHandler:
 
     :param numpy.ndarray or other buffer array: Contiguous host memory.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> handler = drv.ArgumentHandler(np.zeros(4, np.int32))
     >>> handler.get_device_alloc() is handler.get_device_alloc()
     True

@@ -48,8 +48,6 @@ def memcpy_dtoa(ary: Array, index: Int, src: Address, len: Int) -> None:
     :param src: Address to read.
     :param len: Bytes to copy.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> array = drv.matrix_to_array(np.zeros((1, 2), np.float32), "C")
     >>> drv.memcpy_dtoa(array, 4, drv.to_device(np.float32([5])), 4)
     >>> result = np.empty(2, np.float32)
@@ -70,8 +68,6 @@ def memcpy_atod(dest: Address, ary: Array, index: Int, len: Int) -> None:
     :param index: Position in the Array, in bytes.
     :param len: Bytes to copy.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> array = drv.matrix_to_array(np.float32([[4, 5]]), "C")
     >>> memory = drv.mem_alloc(4)
     >>> drv.memcpy_atod(memory, array, 4, 4)
@@ -90,8 +86,6 @@ def memcpy_htoa(ary: Array, index: Int, src: BufferLike) -> None:
     :param index: Position in the Array, in bytes.
     :param src: Contiguous host memory, copied whole.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> array = drv.matrix_to_array(np.zeros((1, 2), np.float32), "C")
     >>> drv.memcpy_htoa(array, 4, np.float32([5]))
     >>> result = np.empty(2, np.float32)
@@ -111,8 +105,6 @@ def memcpy_atoh(dest: BufferLike, ary: Array, index: Int) -> None:
     :param ary: Array to read.
     :param index: Position in the Array, in bytes.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> array = drv.matrix_to_array(np.float32([[4, 5]]), "C")
     >>> result = np.empty(1, np.float32)
     >>> drv.memcpy_atoh(result, array, 4)
@@ -133,8 +125,6 @@ def memcpy_atoa(dest: Array, dest_index: Int, src: Array, src_index: Int, len: I
     :param src_index: Position in `src`, in bytes.
     :param len: Bytes to copy.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> source = drv.matrix_to_array(np.float32([[4, 5]]), "C")
     >>> target = drv.matrix_to_array(np.zeros((1, 2), np.float32), "C")
     >>> drv.memcpy_atoa(target, 0, source, 4, 4)

@@ -59,7 +59,6 @@ def dtype_to_array_format(dtype: DTypeLike) -> enums.array_format:
     :returns: Format of an array or a texture.
     :raises TypeError: If no format has that dtype.
 
-    >>> import PyGPU.driver as drv
     >>> print(drv.dtype_to_array_format("float32"))
     FLOAT
     """
@@ -92,7 +91,6 @@ class ArrayDescriptor:
     num_channels : int
         Channels of an element: 1, 2 or 4.
 
-    >>> import PyGPU.driver as drv
     >>> descriptor = drv.ArrayDescriptor()
     >>> descriptor.width, descriptor.height, descriptor.num_channels = 8, 4, 1
     >>> descriptor.format = drv.array_format.FLOAT
@@ -120,7 +118,6 @@ class ArrayDescriptor3D(ArrayDescriptor):
     flags : int
         Combination of ``array3d_flags``.
 
-    >>> import PyGPU.driver as drv
     >>> descriptor = drv.ArrayDescriptor3D()
     >>> descriptor.width, descriptor.height, descriptor.depth = 8, 4, 2
     >>> descriptor.format, descriptor.num_channels = drv.array_format.FLOAT, 1
@@ -140,7 +137,6 @@ class Array(core._Array):
     :raises LogicError: If the device has no such arrays.
     :raises MemoryError: If the device has too little memory.
 
-    >>> import PyGPU.driver as drv
     >>> descriptor = drv.ArrayDescriptor()
     >>> descriptor.width, descriptor.num_channels = 8, 1
     >>> descriptor.format = drv.array_format.FLOAT
@@ -252,8 +248,6 @@ def matrix_to_array(matrix: ArrayLike, order: Order, allow_double_hack: bool = F
     :returns: The copy, on the current device.
     :raises TypeError: If no texture has the matrix's dtype.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> drv.matrix_to_array(np.zeros((4, 8), np.float32), "C").get_descriptor().width
     8
     """
@@ -286,8 +280,6 @@ def np_to_array(nparray: ArrayLike, order: Order, allowSurfaceBind: bool = False
         layer of a layered array.
     :returns: The copy, on the current device.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> drv.np_to_array(np.zeros((2, 4, 8), np.float32), "C").get_descriptor_3d().depth
     2
     """
@@ -312,7 +304,6 @@ def gpuarray_to_array(
     :returns: The copy.
     :raises ValueError: If the GPUArray is not contiguous in that order.
 
-    >>> import PyGPU.driver as drv
     >>> import PyGPU.gpuarray as gpuarray
     >>> drv.gpuarray_to_array(gpuarray.zeros((4, 8), "float32"), "C").get_descriptor().width
     8
@@ -335,8 +326,6 @@ def make_multichannel_2d_array(ndarray: ArrayLike, order: Order) -> Array:
     :param order: Order of the axes.
     :returns: The copy, on the current device.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> array = drv.make_multichannel_2d_array(np.zeros((4, 8, 2), np.float32), "C")
     >>> array.get_descriptor().num_channels
     2

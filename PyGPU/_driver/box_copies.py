@@ -173,8 +173,6 @@ class Memcpy2D(_Box):
     width_in_bytes, height : int
         Extents of the rectangle.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> source, result = np.arange(6, dtype=np.int8).reshape(2, 3), np.zeros((2, 2), np.int8)
     >>> copy = drv.Memcpy2D()
     >>> copy.set_src_device(drv.to_device(source))
@@ -206,8 +204,6 @@ class Memcpy3D(_Box):
     depth : int
         Number of slices.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> source, result = np.arange(8, dtype=np.int8), np.zeros((2, 1, 2), np.int8)
     >>> copy = drv.Memcpy3D()
     >>> copy.set_src_device(drv.to_device(source))
@@ -240,8 +236,6 @@ class Memcpy3DPeer(Memcpy3D):
 
     Each device is that of the context that is set, otherwise the owner of the memory.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> context = drv.Device(0).retain_primary_context()
     >>> target, copy = drv.mem_alloc(4), drv.Memcpy3DPeer()
     >>> copy.set_src_device(drv.to_device(np.arange(4, dtype=np.int8)))

@@ -50,7 +50,6 @@ class Context:
     :param device: Device of the context.
     :param key: Private to PyGPU: programs cannot construct contexts.
 
-    >>> import PyGPU.driver as drv
     >>> context = drv.Device(0).make_context()
     >>> drv.Context.get_device() == drv.Device(0)
     True

@@ -120,8 +120,6 @@ def memcpy_htod(dest: Address, src: BufferLike) -> None:
     :raises TypeError, ValueError: If `src` is not a contiguous host buffer.
     :raises LogicError: If the device memory at `dest` is too small.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> memory = drv.mem_alloc(8)
     >>> drv.memcpy_htod(memory, np.array([1, 2], np.int32))
     >>> drv.from_device(memory, 2, np.int32)
@@ -144,8 +142,6 @@ def memcpy_htod_async(dest: Address, src: BufferLike, stream: StreamLike = None)
         it must then stay unchanged until the copy is done.
     :param stream:
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> source, stream = drv.pagelocked_zeros(2, np.int32), drv.Stream()
     >>> memory = drv.mem_alloc(8)
     >>> drv.memcpy_htod_async(memory, source, stream)
@@ -168,8 +164,6 @@ def memcpy_dtoh(dest: BufferLike, src: Address) -> None:
     :raises TypeError, ValueError: If `dest` is not a writable contiguous host buffer.
     :raises LogicError: If the device memory at `src` is too small.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> memory = drv.to_device(np.array([1, 2], np.int32))
     >>> result = np.empty(2, np.int32)
     >>> drv.memcpy_dtoh(result, memory)
@@ -193,8 +187,6 @@ def memcpy_dtoh_async(dest: BufferLike, src: Address, stream: StreamLike = None)
     :param src: Device address.
     :param stream:
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> result, stream = drv.pagelocked_empty(2, np.int32), drv.Stream()
     >>> memory = drv.to_device(np.array([1, 2], np.int32))
     >>> drv.memcpy_dtoh_async(result, memory, stream)
@@ -216,8 +208,6 @@ def memcpy_dtod(dest: Address, src: Address, size: Int) -> None:
     :param src: Address to read.
     :param size: Bytes to copy.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> source, target = drv.to_device(np.array([1, 2], np.int32)), drv.mem_alloc(8)
     >>> drv.memcpy_dtod(target, source, 8)
     >>> drv.from_device(target, 2, np.int32)
@@ -235,8 +225,6 @@ def memcpy_dtod_async(dest: Address, src: Address, size: Int, stream: StreamLike
     :param size: Bytes to copy.
     :param stream:
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> source, target = drv.to_device(np.array([1, 2], np.int32)), drv.mem_alloc(8)
     >>> drv.memcpy_dtod_async(target, source, 8, None)
     >>> drv.from_device(target, 2, np.int32)
@@ -253,8 +241,6 @@ def to_device(bf_obj: BufferLike) -> memory.DeviceAllocation:
     :param bf_obj: Host memory of any layout; it is copied in C order.
     :returns: Owner of the device memory.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> memory = drv.to_device(np.array([1, 2], np.int32))
     >>> drv.from_device(memory, 2, np.int32)
     array([1, 2], dtype=int32)
@@ -276,13 +262,9 @@ def from_device(devptr: Address, shape: Shape, dtype: DTypeLike, order: Order = 
     """Copy device memory to a new host array.
 
     :param devptr: Device address.
-    :param shape:
-    :param dtype:
-    :param order:
+    :param shape, dtype, order:
     :returns: The copy.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> memory = drv.to_device(np.array([1, 2], np.int32))
     >>> drv.from_device(memory, (1, 2), np.int32)
     array([[1, 2]], dtype=int32)
@@ -299,8 +281,6 @@ def from_device_like(devptr: Address, other_ary: HostArray) -> HostArray:
     :param other_ary: Array whose shape, dtype and order the result has.
     :returns: The copy.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> data = np.array([1, 2], np.int32)
     >>> drv.from_device_like(drv.to_device(data), data)
     array([1, 2], dtype=int32)

@@ -29,7 +29,6 @@ def init(flags: int = 0) -> None:
     :raises LogicError: If `flags` is not 0.
     :raises RuntimeError: If no device is available.
 
-    >>> import PyGPU.driver as drv
     >>> drv.init()
     """
     if flags != 0:
@@ -55,7 +54,6 @@ def get_version() -> tuple[int, int, int]:
 
     :returns tuple of int: (major, minor, revision).
 
-    >>> import PyGPU.driver as drv
     >>> len(drv.get_version())
     3
     """
@@ -73,7 +71,6 @@ def get_driver_version() -> int:
 
     :returns: The version as 1000 * major + 10 * minor.
 
-    >>> import PyGPU.driver as drv
     >>> drv.get_driver_version() >= 11000
     True
     """
@@ -90,7 +87,6 @@ def have_gl_ext() -> bool:
 
     :returns: False.
 
-    >>> import PyGPU.driver as drv
     >>> drv.have_gl_ext()
     False
     """
@@ -119,7 +115,6 @@ class Device:
     :param number: Ordinal of the device, or its PCI bus id ("0000:3b:00.0").
     :raises LogicError: If there is no such device.
 
-    >>> import PyGPU.driver as drv
     >>> device = drv.Device(0)
     >>> device.get_attribute(drv.device_attribute.WARP_SIZE) == device.warp_size
     True

@@ -17,7 +17,6 @@ __all__ = ["Graph"]
 class Graph(core._Graph):
     """Work captured by :meth:`Stream.capture`, with the memory and the code that it uses.
 
-    >>> import PyGPU.driver as drv
     >>> import PyGPU.gpuarray as gpuarray
     >>> stream, a = drv.Stream(), gpuarray.zeros(2, "int32")
     >>> with stream.capture() as graph:

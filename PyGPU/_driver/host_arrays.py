@@ -108,14 +108,10 @@ def pagelocked_empty(
 ) -> HostArray:
     """Return an uninitialized array in page-locked host memory.
 
-    :param shape:
-    :param dtype:
-    :param order:
+    :param shape, dtype, order:
     :param mem_flags: Combination of ``host_alloc_flags``.
     :returns: Its ``base`` owns the memory.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> drv.pagelocked_empty(2, np.int32).shape
     (2,)
     """
@@ -131,14 +127,10 @@ def managed_empty(
 ) -> HostArray:
     """Return an uninitialized array in managed host memory.
 
-    :param shape:
-    :param dtype:
-    :param order:
+    :param shape, dtype, order:
     :param mem_flags: One of ``mem_attach_flags``; 0 is GLOBAL.
     :returns: Its ``base`` owns the memory.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> drv.managed_empty(2, np.int32).shape
     (2,)
     """
@@ -168,14 +160,10 @@ def pagelocked_zeros(
 ) -> HostArray:
     """Return an array of zeros in page-locked host memory.
 
-    :param shape:
-    :param dtype:
-    :param order:
+    :param shape, dtype, order:
     :param mem_flags: Combination of ``host_alloc_flags``.
     :returns: Its ``base`` owns the memory.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> drv.pagelocked_zeros(2, np.int32)
     array([0, 0], dtype=int32)
     """
@@ -189,8 +177,6 @@ def pagelocked_empty_like(array: HostArray, mem_flags: Int = 0) -> HostArray:
     :param mem_flags: Combination of ``host_alloc_flags``.
     :returns: Its ``base`` owns the memory.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> drv.pagelocked_empty_like(np.ones(2, np.int32)).shape
     (2,)
     """
@@ -204,8 +190,6 @@ def pagelocked_zeros_like(array: HostArray, mem_flags: Int = 0) -> HostArray:
     :param mem_flags: Combination of ``host_alloc_flags``.
     :returns: Its ``base`` owns the memory.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> drv.pagelocked_zeros_like(np.ones(2, np.int32))
     array([0, 0], dtype=int32)
     """
@@ -217,14 +201,10 @@ def managed_zeros(
 ) -> HostArray:
     """Return an array of zeros in managed host memory.
 
-    :param shape:
-    :param dtype:
-    :param order:
+    :param shape, dtype, order:
     :param mem_flags: One of ``mem_attach_flags``; 0 is GLOBAL.
     :returns: Its ``base`` owns the memory.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> drv.managed_zeros(2, np.int32)
     array([0, 0], dtype=int32)
     """
@@ -238,8 +218,6 @@ def managed_empty_like(array: HostArray, mem_flags: Int = 0) -> HostArray:
     :param mem_flags: One of ``mem_attach_flags``; 0 is GLOBAL.
     :returns: Its ``base`` owns the memory.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> drv.managed_empty_like(np.ones(2, np.int32)).shape
     (2,)
     """
@@ -253,8 +231,6 @@ def managed_zeros_like(array: HostArray, mem_flags: Int = 0) -> HostArray:
     :param mem_flags: One of ``mem_attach_flags``; 0 is GLOBAL.
     :returns: Its ``base`` owns the memory.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> drv.managed_zeros_like(np.ones(2, np.int32))
     array([0, 0], dtype=int32)
     """
@@ -270,8 +246,6 @@ def register_host_memory(ary: HostArray, flags: Int = 0) -> HostArray:
         and makes the memory pageable again when the last view is gone.
     :raises LogicError: If `ary` is not a contiguous array.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> array = np.array([1, 2], np.int32)
     >>> pinned = drv.register_host_memory(array)
     >>> pinned[0] = 7

@@ -24,8 +24,6 @@ __all__ = [
 class HostPointer(_Address):
     """Owner of host memory that the device may access: the ``base`` of an array.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> isinstance(drv.pagelocked_empty(4, np.int8).base, drv.HostPointer)
     True
     """
@@ -76,8 +74,6 @@ HostAllocation = PagelockedHostAllocation
 class ManagedAllocation(DeviceAllocation):
     """Owner of managed memory, which host and device access at the same address.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> array = drv.managed_empty(4, np.int32)
     >>> array.base.get_device_pointer() == array.ctypes.data
     True
@@ -124,8 +120,6 @@ class AlignedHostAllocation(HostPointer):
     :param block: Memory that contains the aligned part.
     :param address: Start of the aligned part.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> int(drv.aligned_empty(4, np.int8, alignment=64).base) % 64
     0
     """
@@ -159,8 +153,6 @@ class RegisteredHostMemory(_Owned, HostPointer):
     :param base: Array whose memory is page-locked.
     :param object memory: Private to PyGPU: register_host_memory makes it.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> array = np.zeros(4, np.int32)
     >>> drv.register_host_memory(array).base.base is array
     True

@@ -32,7 +32,6 @@ def module_from_buffer(
         driver's compiler.
     :returns: The loaded module.
 
-    >>> import PyGPU.driver as drv
     >>> from PyGPU.compiler import compile
     >>> module = drv.module_from_buffer(compile("__global__ void nothing() {}"))
     >>> module.get_function("nothing")

@@ -29,7 +29,6 @@ class Linker:
     :raises NotImplementedError: On the target ``hip``: its run-time compiler makes no linkable
         images.
 
-    >>> import PyGPU.driver as drv
     >>> from PyGPU.compiler import compile
     >>> linker = drv.Linker()
     >>> image = compile("__global__ void nothing() {}", options=["-rdc=true"])

@@ -52,7 +52,6 @@ def mem_get_info() -> tuple[int, int]:
 
     :returns: (free, total), in bytes.
 
-    >>> import PyGPU.driver as drv
     >>> free, total = drv.mem_get_info()
     >>> 0 < free <= total
     True
@@ -68,8 +67,6 @@ def mem_alloc(bytes: Int) -> DeviceAllocation:
     :raises MemoryError: If the device has too little memory, also after a garbage collection.
     :raises LogicError: If `bytes` is 0.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> memory = drv.mem_alloc(8)
     >>> drv.memcpy_htod(memory, np.array([1, 2], np.int32))
     >>> drv.from_device(memory, 2, np.int32)
@@ -85,8 +82,6 @@ def mem_alloc_like(ary: HasNbytes) -> DeviceAllocation:
     :param numpy.ndarray or GPUArray ary: Array whose ``nbytes`` is the size.
     :returns: Owner of the memory.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> memory = drv.mem_alloc_like(np.zeros(4, np.float32))
     >>> drv.mem_get_address_range(memory)[1] >= 16
     True
@@ -154,7 +149,6 @@ def mem_alloc_pitch(width: Int, height: Int, access_size: int = 4) -> tuple[Devi
     :raises MemoryError: If the device has too little memory.
     :raises LogicError: If `width` or `height` is 0, or if `access_size` is not 4, 8 or 16.
 
-    >>> import PyGPU.driver as drv
     >>> memory, pitch = drv.mem_alloc_pitch(100, 4)
     >>> pitch
     512
@@ -174,7 +168,6 @@ def mem_get_address_range(ptr: Address) -> tuple[int, int]:
     :returns: (start address, size in bytes).
     :raises LogicError: If no allocation contains the address.
 
-    >>> import PyGPU.driver as drv
     >>> memory = drv.mem_alloc(1024)
     >>> drv.mem_get_address_range(int(memory) + 100) == (int(memory), 1024)
     True
@@ -197,8 +190,6 @@ class PointerHolderBase:
     A subclass defines ``get_pointer()``. Its instances are accepted wherever a device address is
     expected.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> class Second(drv.PointerHolderBase):
     ...     def __init__(self, memory):
     ...         super().__init__()
@@ -240,7 +231,6 @@ class IPCMemoryHandle(_Owned):
     :param flags: Combination of ``ipc_mem_flags``.
     :raises LogicError: If the handle has another length, is unknown or belongs to this process.
 
-    >>> import PyGPU.driver as drv
     >>> drv.IPCMemoryHandle(b"short")
     Traceback (most recent call last):
         ...

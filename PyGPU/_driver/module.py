@@ -202,7 +202,6 @@ class Module:
     :param mapping parameters: {kernel: [(name, kind, bytes) of each parameter]}.
     :param iterable of (int, int) options: Pairs of jit_option and value.
 
-    >>> import PyGPU.driver as drv
     >>> from PyGPU.compiler import compile
     >>> module = drv.Module(compile("__global__ void nothing() {}"))
     >>> module.get_function("nothing")

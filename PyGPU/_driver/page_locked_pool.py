@@ -39,7 +39,6 @@ class PageLockedAllocator:
 
     :param flags: Combination of ``host_alloc_flags``.
 
-    >>> import PyGPU.driver as drv
     >>> from PyGPU.tools import PageLockedAllocator, PageLockedMemoryPool
     >>> allocator = PageLockedAllocator(drv.host_alloc_flags.PORTABLE)
     >>> PageLockedMemoryPool(allocator).allocate(4, "int32").shape
@@ -84,8 +83,7 @@ class PageLockedMemoryPool(Pool):
         """Return an uninitialized array in page-locked memory.
 
         :param int or sequence of int shape:
-        :param dtype:
-        :param order:
+        :param dtype, order:
         :returns: Its ``base`` is a PooledHostAllocation.
         """
         shape, dtype, nbytes = host_arrays.bytes_of(shape, dtype)

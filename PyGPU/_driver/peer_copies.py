@@ -32,8 +32,6 @@ def memcpy_peer(
     :param dest_context: Context of the device that owns `dest`. The current device by default.
     :param src_context: Context of the device that owns `src`. The current device by default.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> context = drv.Device(0).retain_primary_context()
     >>> source, target = drv.to_device(np.array([1, 2], np.int32)), drv.mem_alloc(8)
     >>> drv.memcpy_peer(target, source, 8, context, context)
@@ -67,8 +65,6 @@ def memcpy_peer_async(
     :param src_context: Context of the device that owns `src`. The current device by default.
     :param stream:
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> source, target = drv.to_device(np.array([1, 2], np.int32)), drv.mem_alloc(8)
     >>> drv.memcpy_peer_async(target, source, 8)
     >>> drv.from_device(target, 2, np.int32)

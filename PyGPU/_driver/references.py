@@ -48,8 +48,6 @@ class TextureReference:
     The declaration decides how integers are read: ``cudaReadModeNormalizedFloat`` and a texture of
     floats make them fractions.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> from PyGPU.compiler import SourceModule
     >>> module = SourceModule('''
     ... texture<float, 2> image;
@@ -257,8 +255,6 @@ class SurfaceReference:
 
     Kernels read and write the bound Array in place.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> from PyGPU.compiler import SourceModule
     >>> module = SourceModule('''
     ... surface<void, cudaSurfaceType2DLayered> image;
@@ -330,8 +326,6 @@ def bind_array_to_texref(ary: arrays.Array, texref: TextureReference) -> None:
     :param ary: Array to read.
     :param texref: Reference to bind.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> reference = drv.TextureReference()
     >>> array = drv.matrix_to_array(np.float32([[4, 5]]), "C")
     >>> drv.bind_array_to_texref(array, reference)
@@ -351,8 +345,6 @@ def matrix_to_texref(matrix: ArrayLike, texref: TextureReference, order: Order) 
     :param texref: Reference to bind.
     :param order: Order of the axes.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> reference = drv.TextureReference()
     >>> drv.matrix_to_texref(np.float32([[4, 5]]), reference, "C")
     >>> reference.get_array().get_descriptor().width

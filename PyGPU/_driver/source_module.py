@@ -201,7 +201,6 @@ class SourceModule(CudaModule, Rebuilt):
     --------
     PyGPU.compiler.compile : Compile without loading.
 
-    >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> from PyGPU.compiler import SourceModule
     >>> module = SourceModule("__global__ void twice(float *x) { x[threadIdx.x] *= 2; }")

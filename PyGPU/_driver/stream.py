@@ -28,7 +28,6 @@ class Stream(core.cudaStream_t):
 
     :param flags: 0: ordered with the null stream; 1: independent of it (non-blocking).
 
-    >>> import PyGPU.driver as drv
     >>> stream = drv.Stream()
     >>> stream.synchronize()
     >>> stream.is_done()
@@ -119,7 +118,6 @@ class Event(core.cudaEvent_t):
 
     :param flags: Combination of ``event_flags``.
 
-    >>> import PyGPU.driver as drv
     >>> start, end = drv.Event(), drv.Event()
     >>> start.record() is start
     True
@@ -210,7 +208,6 @@ def initialize_profiler(
     :param output_file: Ignored.
     :param profiler_output_mode output_mode: Ignored.
 
-    >>> import PyGPU.driver as drv
     >>> drv.initialize_profiler("config.txt", "profile.csv")
     """
 
@@ -218,7 +215,6 @@ def initialize_profiler(
 def start_profiler() -> None:
     """Start the vendor's profiler, if one is attached.
 
-    >>> import PyGPU.driver as drv
     >>> drv.start_profiler()
     """
     errors.check(core.cudaProfilerStart(), "cudaProfilerStart")
@@ -227,7 +223,6 @@ def start_profiler() -> None:
 def stop_profiler() -> None:
     """Stop the vendor's profiler, if one is attached.
 
-    >>> import PyGPU.driver as drv
     >>> drv.stop_profiler()
     """
     errors.check(core.cudaProfilerStop(), "cudaProfilerStop")

@@ -146,8 +146,6 @@ class SurfaceObject(core._SurfaceObject):
     handle : int
         The cudaSurfaceObject_t; ``int()`` returns it as well.
 
-    >>> import numpy as np
-    >>> import PyGPU.driver as drv
     >>> array = drv.np_to_array(np.zeros((4, 8), np.float32), "C", allowSurfaceBind=True)
     >>> surface = drv.SurfaceObject(array)
     >>> int(surface) == surface.handle

@@ -141,7 +141,6 @@ class ElementwiseKernel(Rebuilt):
     :raises CompileError, ValueError, AssertionError: At the first call: the C code does not
         compile, a declaration cannot be parsed, or no argument is an array.
 
-    >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> from PyGPU.elementwise import ElementwiseKernel
     >>> axpb = ElementwiseKernel("float a, float *x, float b, float *z", "z[i] = a * x[i] + b")

@@ -169,7 +169,6 @@ def get_pow_kernel(dtype):
     --------
     get_pow_array_kernel : Base and exponent can be arrays.
 
-    >>> import numpy as np
     >>> from PyGPU import elementwise, gpuarray
     >>> y = gpuarray.to_gpu(np.array([1, 4, 9], "f4"))
     >>> elementwise.get_pow_kernel("f4").prepared_call((1, 1), (32, 1, 1), 0.5, y, y, y.size)
@@ -331,7 +330,6 @@ def get_linear_combination_kernel(summand_descriptors, dtype_z):
         a reference for each factor in device memory, in their order.
         :meth:`GPUArray.bind_to_texref_ext` binds the factor to its reference.
 
-    >>> import numpy as np
     >>> from PyGPU import elementwise, gpuarray
     >>> x = gpuarray.to_gpu(np.array([1, 4, 9], "f4"))
     >>> summands = ((False, "f4", "f4"), (False, "f4", "f4"))

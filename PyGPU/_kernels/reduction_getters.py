@@ -42,7 +42,6 @@ def get_sum_kernel(dtype_out: DTypeLike | None, dtype_in: DTypeLike) -> Reductio
     :param dtype_in: Dtype of the array.
     :returns: The kernel, cached for each context.
 
-    >>> import numpy as np
     >>> from PyGPU import gpuarray, reduction
     >>> kernel = reduction.get_sum_kernel(None, np.int64)
     >>> kernel(gpuarray.to_gpu(np.array([1, 2, 3])))
@@ -60,7 +59,6 @@ def get_any_kernel(dtype_out: DTypeLike, dtype_in: DTypeLike) -> ReductionKernel
     :param dtype_in: Dtype of the array.
     :returns: The kernel, cached for each context.
 
-    >>> import numpy as np
     >>> from PyGPU import gpuarray, reduction
     >>> kernel = reduction.get_any_kernel(np.int32, np.int64)
     >>> kernel(gpuarray.to_gpu(np.array([0, 2, 0])))
@@ -78,7 +76,6 @@ def get_all_kernel(dtype_out: DTypeLike, dtype_in: DTypeLike) -> ReductionKernel
     :param dtype_in: Dtype of the array.
     :returns: The kernel, cached for each context.
 
-    >>> import numpy as np
     >>> from PyGPU import gpuarray, reduction
     >>> kernel = reduction.get_all_kernel(np.int32, np.int64)
     >>> kernel(gpuarray.to_gpu(np.array([0, 2, 0])))
@@ -99,7 +96,6 @@ def get_subset_sum_kernel(
     :param dtype_in: Dtype of the array.
     :returns: The kernel, cached for each context.
 
-    >>> import numpy as np
     >>> from PyGPU import gpuarray, reduction
     >>> kernel = reduction.get_subset_sum_kernel(None, np.int32, np.int64)
     >>> indices = gpuarray.to_gpu(np.array([0, 2], np.int32))
@@ -126,7 +122,6 @@ def get_dot_kernel(
     :param dtype_a, dtype_b: Dtypes of the arrays; by default each other's, else `dtype_out`.
     :returns: The kernel, cached for each context.
 
-    >>> import numpy as np
     >>> from PyGPU import gpuarray, reduction
     >>> kernel = reduction.get_dot_kernel(np.int64)
     >>> a = gpuarray.to_gpu(np.array([1, 2, 3]))
@@ -156,7 +151,6 @@ def get_subset_dot_kernel(
     :param dtype_a, dtype_b: Dtypes of the arrays; by default each other's, else `dtype_out`.
     :returns: The kernel, cached for each context.
 
-    >>> import numpy as np
     >>> from PyGPU import gpuarray, reduction
     >>> kernel = reduction.get_subset_dot_kernel(np.int64, np.int32)
     >>> indices = gpuarray.to_gpu(np.array([0, 2], np.int32))
@@ -184,7 +178,6 @@ def get_minmax_neutral(what: str, dtype: DTypeLike) -> str:
     :returns: A literal in C: the largest value for "min", the smallest for "max".
     :raises TypeError: The dtype has no order, as complex numbers.
 
-    >>> import numpy as np
     >>> from PyGPU import reduction
     >>> reduction.get_minmax_neutral("max", np.uint8)
     '0ull'
@@ -206,7 +199,6 @@ def get_minmax_kernel(what: str, dtype: DTypeLike) -> ReductionKernel:
     :returns: The kernel, cached for each context.
     :raises TypeError: The dtype is complex.
 
-    >>> import numpy as np
     >>> from PyGPU import gpuarray, reduction
     >>> kernel = reduction.get_minmax_kernel("max", np.float64)
     >>> kernel(gpuarray.to_gpu(np.array([1.0, np.nan, 3.0])))
@@ -230,7 +222,6 @@ def get_subset_minmax_kernel(
     :param dtype_subset: Dtype of the indices in `lookup_tbl`.
     :returns: The kernel, cached for each context.
 
-    >>> import numpy as np
     >>> from PyGPU import gpuarray, reduction
     >>> kernel = reduction.get_subset_minmax_kernel("min", np.int64, np.int32)
     >>> indices = gpuarray.to_gpu(np.array([1, 2], np.int32))

@@ -57,7 +57,6 @@ class ReductionKernel(Rebuilt):
     :raises CompileError: An expression is not valid C++.
     :raises ValueError: An argument cannot be parsed, its name is taken, or a type has no name in C.
 
-    >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> from PyGPU.reduction import ReductionKernel
     >>> squares = ReductionKernel(np.float32, "0", "a + b", "x[i] * x[i]", "const float *x")

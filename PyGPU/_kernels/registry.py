@@ -51,7 +51,6 @@ class DTypeRegistry:
         :raises KeyError: `dtype` is None and the name is unknown.
         :raises RuntimeError: A name belongs to another dtype.
 
-        >>> import numpy as np
         >>> from PyGPU.tools import get_or_register_dtype
         >>> get_or_register_dtype("float")
         dtype('float32')

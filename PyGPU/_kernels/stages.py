@@ -77,7 +77,6 @@ def get_reduction_module(
     :returns: The module.
     :raises ValueError: An argument has the name of one of the kernel's own variables.
 
-    >>> import numpy as np
     >>> from PyGPU import gpuarray, reduction
     >>> module = reduction.get_reduction_module(
     ...     "float", 32, "0", "a + b", "x[i]", "const float *x", name="total"
@@ -133,7 +132,6 @@ def get_reduction_kernel_and_types(
     :returns tuple of (Function, list of str): The prepared kernel, and the :mod:`struct` characters
         of `arguments`.
 
-    >>> import numpy as np
     >>> from PyGPU import gpuarray, reduction
     >>> kernel, types = reduction.get_reduction_kernel_and_types(
     ...     1, "float", 32, "0", "a + b", arguments="const float *in"

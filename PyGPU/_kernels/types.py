@@ -30,7 +30,6 @@ def dtype_to_ctype(dtype: DTypeLike | None, with_fp_tex_hack: bool = False) -> s
     :raises ValueError: `dtype` is None, or has no name in C: a string, or a structure that is not
         registered.
 
-    >>> import numpy as np
     >>> from PyGPU.tools import dtype_to_ctype
     >>> dtype_to_ctype(np.int32), dtype_to_ctype(np.complex64)
     ('int', 'pycuda::complex<float>')
@@ -76,7 +75,6 @@ class Argument:
     :param dtype: Dtype of the value, or of the elements that a pointer points to.
     :param name: Name in the kernel.
 
-    >>> import numpy as np
     >>> from PyGPU.tools import Argument, ScalarArg
     >>> issubclass(ScalarArg, Argument)
     True

@@ -128,7 +128,6 @@ def rand(
     :returns: The numbers.
     :raises NotImplementedError: If `dtype` is another one.
 
-    >>> import numpy as np
     >>> import PyGPU.curandom as curandom
     >>> a = curandom.rand((2, 3), np.float32).get()
     >>> a.shape, bool((a < 1).all())

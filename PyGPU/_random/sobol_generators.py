@@ -106,7 +106,6 @@ class Sobol32RandomNumberGenerator(sobol.Sequence):
     :raises NotImplementedError: If no vectors are passed and neither cuRAND nor rocRAND of ROCm 6
         is installed.
 
-    >>> import numpy as np
     >>> import PyGPU.gpuarray as gpuarray
     >>> import PyGPU.curandom as curandom
     >>> vectors = gpuarray.to_gpu(np.uint32([[1 << 31 - bit for bit in range(32)]]))
@@ -129,7 +128,6 @@ class ScrambledSobol32RandomNumberGenerator(sobol.Sequence):
         sequence. By default, those of cuRAND or rocRAND.
     :param offset: Number of values that each sequence skips at the start.
 
-    >>> import numpy as np
     >>> import PyGPU.gpuarray as gpuarray
     >>> import PyGPU.curandom as curandom
     >>> vectors = gpuarray.to_gpu(np.uint32([[1 << 31 - bit for bit in range(32)]]))
@@ -157,7 +155,6 @@ class Sobol64RandomNumberGenerator(sobol.Sequence):
         cuRAND or rocRAND.
     :param offset: Number of values that each sequence skips at the start.
 
-    >>> import numpy as np
     >>> import PyGPU.gpuarray as gpuarray
     >>> import PyGPU.curandom as curandom
     >>> vectors = gpuarray.to_gpu(np.uint64([[1 << 63 - bit for bit in range(64)]]))
@@ -183,7 +180,6 @@ class ScrambledSobol64RandomNumberGenerator(sobol.Sequence):
         sequence. By default, those of cuRAND or rocRAND.
     :param offset: Number of values that each sequence skips at the start.
 
-    >>> import numpy as np
     >>> import PyGPU.gpuarray as gpuarray
     >>> import PyGPU.curandom as curandom
     >>> vectors = gpuarray.to_gpu(np.uint64([[1 << 63 - bit for bit in range(64)]]))

@@ -4,12 +4,13 @@ In the source, a docstring has a field for each parameter and exception::
 
     :param size: Size in bytes.
     :param {4, 8, 16} itemsize: Bytes of an element.
-    :param stream:
+    :param order, stream:
     :returns: The address.
     :raises MemoryError: If the device has too little memory.
 
-A field without a type (``{4, 8, 16}``) has that of the annotation, one without a text that of the
-table `_TEXTS`. Examples need no heading. `complete` makes the sections when a module is loaded.
+A field without a type (``{4, 8, 16}``) has that of the annotation. Parameters without a text have
+that of the table `_TEXTS`. Examples need no heading, and no imports of `np` and `drv`. `complete`
+makes the sections when a module is loaded.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ _TEXTS = {
     "shape": "Shape of the array.",
     "stream": "The null stream by default.",
 }
+_IMPORTS = {"np": "import numpy as np", "drv": "import PyGPU.driver as drv"}
 #: Words of the documentation for annotations.
 _TYPES = {
     "Address": "int or device memory",
@@ -63,14 +65,6 @@ def _type(annotation: str, is_optional: bool) -> str:
     return f"{text.removesuffix(' or None')}, optional" if is_optional else text
 
 
-def _split(words: str) -> tuple[str, str]:
-    """Return (type, names) of a field: ``int a`` or ``a, b`` or ``*a``."""
-    first, _, last = words.rpartition(" ")
-    if not first or first[-1] == ",":  # several parameters of one annotation
-        return "", words
-    return first, last
-
-
 def _optional(function: Any) -> set[str]:
     """Return the names of the parameters with a default."""
     code, defaults = function.__code__, function.__defaults__ or ()
@@ -78,28 +72,37 @@ def _optional(function: Any) -> set[str]:
     return {*positional, *(function.__kwdefaults__ or ())}
 
 
+def _parameters(words: str, text: str, function: Any, margin: str) -> str:
+    """Return the entries of a field ``int a: text``, ``a, b: text`` or ``a, b:``."""
+    given, _, names = words.rpartition(" ")
+    if not given or given[-1] == ",":  # several parameters of one annotation
+        given, names = "", words
+    if not text and "," in names:
+        return "".join([_parameters(name, "", function, margin) for name in names.split(", ")])
+    name = names.lstrip("*").partition(",")[0]
+    is_optional = name in _optional(function)
+    if not given:
+        given = _type(function.__annotations__[name], is_optional)
+    elif is_optional:
+        given += ", optional"
+    return f"{margin}{names} : {given}{margin}    {text or _TEXTS[name]}"
+
+
 def _sections(fields: list[str], function: Any, margin: str) -> str:
-    annotations, optional = function.__annotations__, _optional(function)
     text = section = ""
     for field in fields:
         words, _, description = field.partition(":")
         kind, _, words = words.partition(" ")
+        description = description.strip()
         if kind != section:
             title = _SECTIONS[kind]
             text += f"{margin if section else ''}{margin}{title}{margin}{'-' * len(title)}"
             section = kind
         if kind == "param":
-            given, names = _split(words)
-            name = names.lstrip("*").partition(",")[0]
-            if not given:
-                given = _type(annotations[name], name in optional)
-            elif name in optional:
-                given += ", optional"
-            words = f"{names} : {given}"
-            description = description.strip() or _TEXTS[name]
-        elif not words:
-            words = _type(annotations["return"], False)
-        text += f"{margin}{words}{margin}    {description.strip()}"
+            text += _parameters(words, description, function, margin)
+            continue
+        words = words or _type(function.__annotations__["return"], False)
+        text += f"{margin}{words}{margin}    {description}"
     return text
 
 
@@ -116,11 +119,14 @@ def numpy_style(documentation: str, function: Any, margin: str) -> str:
             sections = _sections(listed, inspect.unwrap(function), margin)
             documentation = f"{before}\n{sections}{gap}{after}"
             break
-    example = f"\n{margin}>>> "
-    if example in documentation and "Examples\n" not in documentation:
-        heading = f"\n{margin}Examples{margin}--------{margin}>>> "
-        return documentation.replace(example, heading, 1)
-    return documentation
+    before, start, after = documentation.partition(f"\n{margin}>>> ")
+    if not start or "Examples\n" in before:
+        return documentation
+    head = f"\n{margin}Examples{margin}--------"
+    for name, line in _IMPORTS.items():
+        if f"{name}." in after and line not in after:
+            head += f"{margin}>>> {line}"
+    return f"{before}{head}{start[1:]}{after}"
 
 
 def _complete(thing: Any, function: Any, margin: str) -> None:

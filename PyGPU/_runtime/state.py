@@ -16,7 +16,6 @@ def set_debugging(flag: bool = True) -> None:
 
     :param flag: New state of the switch.
 
-    >>> import PyGPU.driver as drv
     >>> drv.set_debugging(False)
     >>> drv.CUDA_DEBUGGING
     False

@@ -15,7 +15,14 @@ pytestmark = pytest.mark.no_device
 SOURCE = '''
 from __future__ import annotations
 
-def copy(a: Address, b: core.GPUArray, n: int | None = None, *, stream: StreamLike = None) -> Int:
+def copy(
+    a: Address,
+    b: core.GPUArray,
+    n: int | None = None,
+    *,
+    dtype: DTypeLike,
+    stream: StreamLike = None,
+) -> Int:
     """Copy it.
 
     Text, which has
@@ -24,7 +31,7 @@ def copy(a: Address, b: core.GPUArray, n: int | None = None, *, stream: StreamLi
     :param a, b: Memory, which
         two lines describe.
     :param {4, 8} n: Bytes.
-    :param stream:
+    :param dtype, stream:
     :returns: The bytes.
     :raises ValueError: If `n` is wrong.
 
@@ -32,7 +39,7 @@ def copy(a: Address, b: core.GPUArray, n: int | None = None, *, stream: StreamLi
     --------
     move : Move it.
 
-    >>> copy(1, 2)
+    >>> copy(1, np.ones(2))
     3
     """
 
@@ -71,6 +78,8 @@ a, b : int or device memory
     two lines describe.
 n : {4, 8}, optional
     Bytes.
+dtype : dtype
+    Data type of the elements.
 stream : Stream, optional
     The null stream by default.
 
@@ -90,7 +99,8 @@ move : Move it.
 
 Examples
 --------
->>> copy(1, 2)
+>>> import numpy as np
+>>> copy(1, np.ones(2))
 3"""
 PAIR = """A pair.
 
