@@ -3,7 +3,7 @@
 import atexit
 
 import PyGPU.driver as cuda
-from PyGPU._driver.default_context import exit_handler, make_default_context
+from PyGPU._driver.device import exit_handler, make_default_context
 
 cuda.init()
 context = make_default_context()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import atexit
 
 import PyGPU.driver as cuda
-from PyGPU._driver.default_context import exit_handler, make_default_context
+from PyGPU._driver.device import exit_handler, make_default_context
 
 
 def _retain(device: cuda.Device) -> cuda.Context:

@@ -7,9 +7,7 @@ share memory, streams and events with every library that uses the runtime.
 # ruff: noqa: F403
 import typing as _typing
 
-from PyGPU._driver.aligned_arrays import *
 from PyGPU._driver.argument_handlers import *
-from PyGPU._driver.array_copies import *
 from PyGPU._driver.arrays import *
 from PyGPU._driver.bitlog import bitlog2 as bitlog2
 from PyGPU._driver.box_copies import *
@@ -18,18 +16,15 @@ from PyGPU._driver.copies import *
 from PyGPU._driver.device import *
 from PyGPU._driver.enums import *
 from PyGPU._driver.fills import *
-from PyGPU._driver.graph import *
 from PyGPU._driver.host_arrays import *
 from PyGPU._driver.host_memory import *
 from PyGPU._driver.images import *
-from PyGPU._driver.linker import *
 from PyGPU._driver.memory import *
 from PyGPU._driver.module import *
-from PyGPU._driver.page_locked_pool import *
-from PyGPU._driver.peer_copies import *
 from PyGPU._driver.pools import *
 from PyGPU._driver.references import *
 from PyGPU._driver.stream import *
+from PyGPU._driver.strided_copies import *
 from PyGPU._driver.textures import *
 from PyGPU._runtime import state as _state
 from PyGPU._runtime.state import set_debugging as set_debugging

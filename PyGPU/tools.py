@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 
 from PyGPU._driver.bitlog import bitlog2
 from PyGPU._driver.context import Context
-from PyGPU._driver.default_context import chosen_device, make_default_context
-from PyGPU._driver.device import Device, init
+from PyGPU._driver.device import Device, chosen_device, init, make_default_context
 from PyGPU._driver.occupancy import DeviceData, OccupancyRecord
-from PyGPU._driver.page_locked_pool import (
+from PyGPU._driver.pools import (
+    DebugMemoryPool,
+    DeviceMemoryPool,
     PageLockedAllocator,
     PageLockedMemoryPool,
+    PooledDeviceAllocation,
     PooledHostAllocation,
 )
-from PyGPU._driver.pools import DebugMemoryPool, DeviceMemoryPool, PooledDeviceAllocation
 from PyGPU._kernels.types import (
     Argument,
     ScalarArg,

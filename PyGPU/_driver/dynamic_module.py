@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from PyGPU._compile.compilers import options as _options
-from PyGPU._driver.files import file_contents
+from PyGPU._driver.images import file_contents
 from PyGPU._driver.module import Module
 from PyGPU._driver.source_module import (
     CudaModule,

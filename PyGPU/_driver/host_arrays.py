@@ -1,4 +1,4 @@
-"""Arrays in page-locked, managed and registered host memory, with PyCUDA's functions."""
+"""Arrays in page-locked, managed, registered and aligned host memory, with PyCUDA's functions."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU._driver.host_memory import (
+    AlignedHostAllocation,
     ManagedAllocation,
     PagelockedHostAllocation,
     RegisteredHostMemory,
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from PyGPU._types import DType, DTypeLike, HostArray, Int, Order, Shape
 
 __all__ = [
+    "aligned_empty",
+    "aligned_empty_like",
+    "aligned_zeros",
+    "aligned_zeros_like",
     "managed_empty",
     "managed_empty_like",
     "managed_zeros",
@@ -263,6 +268,70 @@ def register_host_memory(ary: HostArray, flags: Int = 0) -> HostArray:
     owner, read_only = RegisteredHostMemory(ary, memory), not ary.flags.writeable
     del memory  # an exception that keeps this frame must not keep the page-lock
     return array_at(owner, address, ary.shape, ary.dtype, order_of(ary), read_only)
+
+
+def aligned_empty(
+    shape: Shape, dtype: DTypeLike, order: Order = "C", alignment: Int = 4096
+) -> HostArray:
+    """Return an uninitialized array in aligned pageable host memory.
+
+    :param shape, dtype, order:
+    :param alignment: Power of two that divides the address, in bytes.
+    :returns: Its ``base`` owns the memory.
+
+    >>> drv.aligned_empty(2, np.int32).shape
+    (2,)
+    """
+    alignment = integer("alignment", alignment)
+    if alignment <= 0 or alignment & (alignment - 1):
+        raise errors.LogicError(f"alignment={alignment}: expected a power of two")
+
+    def take(nbytes: int) -> AlignedHostAllocation:
+        block = np.empty(nbytes + alignment, np.uint8)
+        return AlignedHostAllocation(block, -(-block.ctypes.data // alignment) * alignment)
+
+    return new_array(take, shape, dtype, order)
+
+
+def aligned_zeros(
+    shape: Shape, dtype: DTypeLike, order: Order = "C", alignment: Int = 4096
+) -> HostArray:
+    """Return an array of zeros in aligned pageable host memory.
+
+    :param shape, dtype, order:
+    :param alignment: Power of two that divides the address, in bytes.
+    :returns: Its ``base`` owns the memory.
+
+    >>> drv.aligned_zeros(2, np.int32)
+    array([0, 0], dtype=int32)
+    """
+    return zeroed(aligned_empty(shape, dtype, order, alignment))
+
+
+def aligned_empty_like(array: HostArray, alignment: Int = 4096) -> HostArray:
+    """Return an uninitialized array in aligned pageable host memory, laid out like another.
+
+    :param array: Contiguous array whose shape, dtype and order the result has.
+    :param alignment: Power of two that divides the address, in bytes.
+    :returns: Its ``base`` owns the memory.
+
+    >>> drv.aligned_empty_like(np.ones(2, np.int32)).shape
+    (2,)
+    """
+    return aligned_empty(array.shape, array.dtype, order_of(array), alignment)
+
+
+def aligned_zeros_like(array: HostArray, alignment: Int = 4096) -> HostArray:
+    """Return an array of zeros in aligned pageable host memory, with the layout of another array.
+
+    :param array: Contiguous array whose shape, dtype and order the result has.
+    :param alignment: Power of two that divides the address, in bytes.
+    :returns: Its ``base`` owns the memory.
+
+    >>> drv.aligned_zeros_like(np.ones(2, np.int32))
+    array([0, 0], dtype=int32)
+    """
+    return zeroed(aligned_empty_like(array, alignment))
 
 
 docstrings.complete(__name__)

@@ -19,8 +19,7 @@ import numpy as np
 
 from PyGPU._driver.copies import memcpy_dtoh, memcpy_htod_async
 from PyGPU._driver.module import Function
-from PyGPU._driver.reference_declarations import Declared
-from PyGPU._driver.references import Reference, SurfaceReference, TextureReference
+from PyGPU._driver.references import Declared, Reference, SurfaceReference, TextureReference
 from PyGPU._runtime import core, docstrings, errors, streams
 
 if TYPE_CHECKING:

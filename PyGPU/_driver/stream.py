@@ -1,4 +1,4 @@
-"""Streams, events, and the start and stop of the profiler, with PyCUDA's methods."""
+"""Streams, events, graphs, and the start and stop of the profiler, with PyCUDA's methods."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PyGPU._driver import enums
-from PyGPU._driver.graph import Graph, captured
 from PyGPU._runtime import core, docstrings, errors, extent
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from PyGPU._types import Int, StreamLike
+
 
 __all__ = [
     "Event",
+    "Graph",
     "Stream",
     "initialize_profiler",
     "start_profiler",
@@ -226,6 +229,40 @@ def stop_profiler() -> None:
     >>> drv.stop_profiler()
     """
     errors.check(core.cudaProfilerStop(), "cudaProfilerStop")
+
+
+class Graph(core._Graph):
+    """Work captured by :meth:`Stream.capture`, with the memory and the code that it uses.
+
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> stream, a = drv.Stream(), gpuarray.zeros(2, "int32")
+    >>> with stream.capture() as graph:
+    ...     drv.memset_d32_async(a.ptr, 7, 2, stream)
+    >>> a.get()
+    array([0, 0], dtype=int32)
+    >>> graph.launch()
+    >>> a.get()
+    array([7, 7], dtype=int32)
+    """
+
+    def launch(self, stream: StreamLike = None) -> None:
+        """Enqueue all captured work.
+
+        :param stream: Any stream of the device, not only the captured one. The null stream by
+            default.
+        :raises LogicError: If nothing was captured before, or if memory that the work uses was
+            freed.
+        """
+        self._launch(stream)
+
+
+def captured(stream: core.cudaStream_t, graph: Graph | None) -> AbstractContextManager[Graph]:
+    """Capture the body of a ``with`` statement; see :meth:`PyGPU.driver.Stream.capture`."""
+    if graph is None:
+        graph = Graph()
+    elif not isinstance(graph, Graph):
+        raise TypeError(f"graph: expected a Graph, got {graph!r}")
+    return core._CaptureScope(stream, graph)
 
 
 docstrings.complete(__name__)

@@ -12,10 +12,21 @@ import numpy as np
 
 from PyGPU._driver import enums
 from PyGPU._driver.copies import host_view
-from PyGPU._runtime import core, errors, integer
+from PyGPU._runtime import core, docstrings, errors, integer
 
 if TYPE_CHECKING:
-    from PyGPU._types import Block, BufferLike, Int, StreamLike
+    from PyGPU._driver.arrays import Array
+    from PyGPU._types import Address, Block, BufferLike, Int, StreamLike
+
+__all__ = [
+    "memcpy_atoa",
+    "memcpy_atod",
+    "memcpy_atoh",
+    "memcpy_dtoa",
+    "memcpy_htoa",
+    "py_memcpy_atoh",
+    "py_memcpy_htoa",
+]
 
 _HOST, _DEVICE = enums.memory_type.HOST, enums.memory_type.DEVICE
 _ARRAY, _UNIFIED = enums.memory_type.ARRAY, enums.memory_type.UNIFIED
@@ -123,3 +134,125 @@ def array_in(array: core._Array, name: str) -> core._Array:
     if not isinstance(array, core._Array):
         raise TypeError(f"{name}: expected an Array, got {type(array).__name__}")
     return array
+
+
+_MEMORY = enums.memory_type
+
+
+def _row(array: Array, index: Int, name: str) -> End:
+    """Return the End of a copy in the only row of an Array, from byte `index` on."""
+    array_in(array, name)
+    shape = array.get_descriptor_3d()
+    if shape.height > 1 or shape.depth > 1:
+        raise errors.LogicError(
+            f"{name}: expected an Array of one row, got {shape.width} x {shape.height} x "
+            f"{shape.depth}; use Memcpy2D or Memcpy3D"
+        )
+    return (_MEMORY.ARRAY, array, 0, 0, non_negative(index, "index"), 0, 0, -1)
+
+
+def _memory(kind: enums.memory_type, where: Buffer | int) -> End:
+    return (kind, where, 0, 0, 0, 0, 0, -1)
+
+
+def memcpy_dtoa(ary: Array, index: Int, src: Address, len: Int) -> None:
+    """Copy device memory to a one-dimensional Array.
+
+    :param ary: Array to write.
+    :param index: Position in the Array, in bytes.
+    :param src: Address to read.
+    :param len: Bytes to copy.
+
+    >>> array = drv.matrix_to_array(np.zeros((1, 2), np.float32), "C")
+    >>> drv.memcpy_dtoa(array, 4, drv.to_device(np.float32([5])), 4)
+    >>> result = np.empty(2, np.float32)
+    >>> drv.memcpy_atoh(result, array, 0)
+    >>> result
+    array([0., 5.], dtype=float32)
+    """
+    source = _memory(_MEMORY.DEVICE, core._device_address(src, "src"))
+    box = (non_negative(len, "len"), 1, 1)
+    copy(_row(ary, index, "ary"), source, box, what="memcpy_dtoa")
+
+
+def memcpy_atod(dest: Address, ary: Array, index: Int, len: Int) -> None:
+    """Copy a one-dimensional Array to device memory.
+
+    :param dest: Address to write.
+    :param ary: Array to read.
+    :param index: Position in the Array, in bytes.
+    :param len: Bytes to copy.
+
+    >>> array = drv.matrix_to_array(np.float32([[4, 5]]), "C")
+    >>> memory = drv.mem_alloc(4)
+    >>> drv.memcpy_atod(memory, array, 4, 4)
+    >>> drv.from_device(memory, 1, np.float32)
+    array([5.], dtype=float32)
+    """
+    target = _memory(_MEMORY.DEVICE, core._device_address(dest, "dest", writable=True))
+    box = (non_negative(len, "len"), 1, 1)
+    copy(target, _row(ary, index, "ary"), box, what="memcpy_atod")
+
+
+def memcpy_htoa(ary: Array, index: Int, src: BufferLike) -> None:
+    """Copy a host buffer to a one-dimensional Array.
+
+    :param ary: Array to write.
+    :param index: Position in the Array, in bytes.
+    :param src: Contiguous host memory, copied whole.
+
+    >>> array = drv.matrix_to_array(np.zeros((1, 2), np.float32), "C")
+    >>> drv.memcpy_htoa(array, 4, np.float32([5]))
+    >>> result = np.empty(2, np.float32)
+    >>> drv.memcpy_atoh(result, array, 0)
+    >>> result
+    array([0., 5.], dtype=float32)
+    """
+    buffer = Buffer(src, "src", False, contiguous=True)
+    source, target = _memory(_MEMORY.HOST, buffer), _row(ary, index, "ary")
+    copy(target, source, (buffer.nbytes, 1, 1), what="memcpy_htoa")
+
+
+def memcpy_atoh(dest: BufferLike, ary: Array, index: Int) -> None:
+    """Copy a one-dimensional Array to a host buffer.
+
+    :param dest: Writable contiguous host memory, filled whole.
+    :param ary: Array to read.
+    :param index: Position in the Array, in bytes.
+
+    >>> array = drv.matrix_to_array(np.float32([[4, 5]]), "C")
+    >>> result = np.empty(1, np.float32)
+    >>> drv.memcpy_atoh(result, array, 4)
+    >>> result
+    array([5.], dtype=float32)
+    """
+    buffer = Buffer(dest, "dest", True, contiguous=True)
+    target, source = _memory(_MEMORY.HOST, buffer), _row(ary, index, "ary")
+    copy(target, source, (buffer.nbytes, 1, 1), what="memcpy_atoh")
+
+
+def memcpy_atoa(dest: Array, dest_index: Int, src: Array, src_index: Int, len: Int) -> None:
+    """Copy a one-dimensional Array to another one.
+
+    :param dest: Array to write.
+    :param dest_index: Position in `dest`, in bytes.
+    :param src: Array to read.
+    :param src_index: Position in `src`, in bytes.
+    :param len: Bytes to copy.
+
+    >>> source = drv.matrix_to_array(np.float32([[4, 5]]), "C")
+    >>> target = drv.matrix_to_array(np.zeros((1, 2), np.float32), "C")
+    >>> drv.memcpy_atoa(target, 0, source, 4, 4)
+    >>> result = np.empty(2, np.float32)
+    >>> drv.memcpy_atoh(result, target, 0)
+    >>> result
+    array([5., 0.], dtype=float32)
+    """
+    target, source = _row(dest, dest_index, "dest"), _row(src, src_index, "src")
+    copy(target, source, (non_negative(len, "len"), 1, 1), what="memcpy_atoa")
+
+
+py_memcpy_htoa, py_memcpy_atoh = memcpy_htoa, memcpy_atoh
+
+
+docstrings.complete(__name__)
