@@ -7,9 +7,13 @@ gives the same uniform numbers on every target and device, and for every launch 
 from __future__ import annotations
 
 from PyGPU._random import curand
-from PyGPU._random.philox_generator import Philox4x32RandomNumberGenerator, rand
+from PyGPU._random.philox import Philox4x32RandomNumberGenerator, rand
+from PyGPU._random.pseudo import (
+    MRG32k3aRandomNumberGenerator,
+    XORWOWRandomNumberGenerator,
+)
 from PyGPU._random.seeds import seed_getter_uniform, seed_getter_unique
-from PyGPU._random.sobol_generators import (
+from PyGPU._random.sobol import (
     ScrambledSobol32RandomNumberGenerator,
     ScrambledSobol64RandomNumberGenerator,
     Sobol32RandomNumberGenerator,
@@ -18,10 +22,6 @@ from PyGPU._random.sobol_generators import (
     generate_direction_vectors,
     generate_scramble_constants32,
     generate_scramble_constants64,
-)
-from PyGPU._random.state_generators import (
-    MRG32k3aRandomNumberGenerator,
-    XORWOWRandomNumberGenerator,
 )
 
 __all__ = [

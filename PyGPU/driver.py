@@ -9,7 +9,6 @@ import typing as _typing
 
 from PyGPU._driver.argument_handlers import *
 from PyGPU._driver.arrays import *
-from PyGPU._driver.bitlog import bitlog2 as bitlog2
 from PyGPU._driver.box_copies import *
 from PyGPU._driver.context import *
 from PyGPU._driver.copies import *
@@ -22,6 +21,7 @@ from PyGPU._driver.images import *
 from PyGPU._driver.memory import *
 from PyGPU._driver.module import *
 from PyGPU._driver.pools import *
+from PyGPU._driver.pools import bitlog2 as bitlog2
 from PyGPU._driver.references import *
 from PyGPU._driver.stream import *
 from PyGPU._driver.strided_copies import *

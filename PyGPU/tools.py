@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from functools import update_wrapper
 from typing import TYPE_CHECKING
 
-from PyGPU._driver.bitlog import bitlog2
 from PyGPU._driver.context import Context
 from PyGPU._driver.device import Device, chosen_device, init, make_default_context
 from PyGPU._driver.occupancy import DeviceData, OccupancyRecord
@@ -17,6 +16,7 @@ from PyGPU._driver.pools import (
     PageLockedMemoryPool,
     PooledDeviceAllocation,
     PooledHostAllocation,
+    bitlog2,
 )
 from PyGPU._kernels.types import (
     Argument,
@@ -30,7 +30,7 @@ from PyGPU._kernels.types import (
     register_dtype,
 )
 from PyGPU._runtime import warn
-from PyGPU._runtime.memoize import (
+from PyGPU._runtime.devices import (
     clear_context_caches,
     context_dependent_memoize,
     context_dependent_memoized_functions,

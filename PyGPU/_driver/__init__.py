@@ -3,8 +3,7 @@
 from PyGPU._driver import enums, memory
 from PyGPU._driver.device import Device
 from PyGPU._driver.module import Function, Module
-from PyGPU._driver.program import Program
-from PyGPU._driver.source_module import SourceModule
+from PyGPU._driver.source_module import Program, SourceModule
 from PyGPU._driver.stream import Event
 
 __all__ = [

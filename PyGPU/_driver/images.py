@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PyGPU._compile.compilers import device_names
 from PyGPU._driver import enums
 from PyGPU._driver.module import Module
 from PyGPU._runtime import core, docstrings, errors, integer
@@ -86,6 +85,7 @@ def _image_file(filename: str | os.PathLike[str]) -> str | os.PathLike[str]:
     :raises RuntimeError: If the folder has images, but none for the current device.
     """
     from PyGPU._compile.cache import image_files
+    from PyGPU._compile.compilers import device_names
 
     path = Path(os.fsdecode(filename))
     if path.is_file() or not image_files.has_images(path):

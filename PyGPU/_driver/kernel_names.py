@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from PyGPU._compile.source import comments, kernel_types, name_expressions, signature
-from PyGPU._compile.source import variables as _variables
+from PyGPU._compile.source import (
+    comments,
+    kernel_types,
+    name_expressions,
+    signature,
+    variables,
+)
 from PyGPU._runtime import core, errors
 
 
@@ -59,8 +64,8 @@ def kernel_in(image: bytes, name: str) -> str | None:
 
 def variable_in(image: bytes, name: str) -> str | None:
     """Return the mangled name of the only variable in an image with a C++ name, or None."""
-    variables = {key: one for key, one in _in_image(image).items() if not one.endswith(")")}
-    return _named(variables, re.sub(r"\s+", "", signature.bare_name(name)))
+    named = {key: one for key, one in _in_image(image).items() if not one.endswith(")")}
+    return _named(named, re.sub(r"\s+", "", signature.bare_name(name)))
 
 
 def expression_of(name: str, known: Iterable[str]) -> str | None:
@@ -123,16 +128,14 @@ def missing_kernel(name: str, error: errors.Error, source: str | None) -> errors
 
 
 def missing_variable(
-    call: str,
-    name: str,
-    error: errors.Error,
-    source: str | None,
-    declared: Callable[[str], list[_variables.Variable]],
+    call: str, name: str, error: errors.Error, source: str | None
 ) -> errors.LogicError:
     """Return the error for an unknown variable or reference, which lists those of the source."""
-    kind = "global" if call == "get_global" else "reference"
+    is_global = call == "get_global"
+    kind = "global" if is_global else "reference"
     text = str(error).replace("get_global", call, 1)
     text = re.sub(r"global '.*' not found", lambda _: f"{kind} {name!r} not found", text)
+    declared = variables.variables if is_global else variables.references
     found = declared(source) if source else []
     plain = name_expressions.unqualified(name).partition("<")[0]
     if any(one.has("template") and one.full_name.split("::")[-1] == plain for one in found):

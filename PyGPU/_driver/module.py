@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from PyGPU._compile.compilers import code_object
-from PyGPU._compile.source import name_expressions, variables
+import numpy as np
+
 from PyGPU._driver import enums
-from PyGPU._driver.argument_types import declared_parameters
-from PyGPU._driver.kernel_names import (
-    expression_of,
-    kernel_in,
-    missing_kernel,
-    missing_variable,
-    plain_name,
-    stated_parameters,
-    variable_in,
-)
 from PyGPU._driver.stateful import StatefulFunction
 from PyGPU._driver.stream import Event
 from PyGPU._runtime import are_several, core, docstrings, errors, integer, loads_later
@@ -225,8 +216,11 @@ class Module:
         self._source = source
         self._names = names or {}
         self._parameters = parameters
-        if source is not None and are_several() and variables.has_variables(source):
-            self._module._set_has_variables()
+        if source is not None and are_several():
+            from PyGPU._compile.source import variables
+
+            if variables.has_variables(source):
+                self._module._set_has_variables()
         self._references = self._module._references() if REFERENCES_SYMBOL in self._image else None
 
     def __repr__(self) -> str:
@@ -239,10 +233,16 @@ class Module:
 
     def _lookup(self, name: str) -> str:
         """Return the name in the image of a kernel, a variable or a C++ name expression."""
+        from PyGPU._compile.source import name_expressions
+        from PyGPU._driver.kernel_names import expression_of
+
         found = expression_of(name, self._names)
         return name_expressions.plain(name) if found is None else self._names[found]
 
     def _signature_of(self, name: str, lowered: str) -> Sequence[tuple[str, str, int]] | None:
+        from PyGPU._compile.compilers import code_object
+        from PyGPU._driver.kernel_names import stated_parameters
+
         found = stated_parameters(name, lowered, self._names, self._parameters)
         known = code_object.parameters(self._image, lowered)
         if known is None or found is None or len(found) != len(known):
@@ -271,6 +271,9 @@ class Module:
 
     def _by_other_names(self, name: str, lowered: str, error: errors.Error) -> Function:
         """Return a kernel by the other names that the image may have for it."""
+        from PyGPU._compile.source import name_expressions
+        from PyGPU._driver.kernel_names import kernel_in, missing_kernel, plain_name
+
         others = [kernel_in(self._image, name)]
         plain = plain_name(name)
         if plain and not kernel_in(self._image, plain):  # extern "C" leaves out the types
@@ -302,11 +305,9 @@ class Module:
         :returns: (address, size in bytes).
         :raises LogicError: If the module has no such variable.
         """
-        return self._variable("get_global", name, variables.variables)[1]
+        return self._variable("get_global", name)[1]
 
-    def _variable(
-        self, call: str, name: str, declared: Callable[[str], list[variables.Variable]]
-    ) -> tuple[str, tuple[int, int]]:
+    def _variable(self, call: str, name: str) -> tuple[str, tuple[int, int]]:
         """Return the name in the image of a variable, its address and its size in bytes."""
         if not isinstance(name, str):
             raise TypeError(f"name: expected a str, got {type(name).__name__}")
@@ -316,9 +317,11 @@ class Module:
         except errors.LogicError as error:
             if not _is_missing(error):
                 raise
+            from PyGPU._driver.kernel_names import missing_variable, variable_in
+
             other = variable_in(self._image, name)
             if other is None:
-                raise missing_variable(call, name, error, self._source, declared) from None
+                raise missing_variable(call, name, error, self._source) from None
             return other, self._module.get_global(other)
 
     def get_texref(self, name: str) -> TextureReference:
@@ -329,8 +332,7 @@ class Module:
         :raises LogicError: If the module declares no such reference.
         """
         found = self._declared_references(name)
-        references = variables.references
-        return found.texture(name, self._variable("get_texref", name, references)[0])
+        return found.texture(name, self._variable("get_texref", name)[0])
 
     def get_surfref(self, name: str) -> SurfaceReference:
         """Return a surface reference of the module.
@@ -340,8 +342,7 @@ class Module:
         :raises LogicError: If the module declares no such reference.
         """
         found = self._declared_references(name)
-        references = variables.references
-        return found.surface(name, self._variable("get_surfref", name, references)[0])
+        return found.surface(name, self._variable("get_surfref", name)[0])
 
     def _declared_references(self, name: str) -> References:
         if not isinstance(name, str):
@@ -351,6 +352,50 @@ class Module:
                 f"name={name!r}: the module declares no texture or surface reference"
             )
         return self._references
+
+
+# (kind as in src/python/launch/packing.h, bytes) of each format character of struct.
+_PROMISES = {
+    **{"P": ("P", 8), "F": ("c", 8), "D": ("c", 16), "?": ("b", 1)},
+    **{"b": ("i", 1), "h": ("i", 2), "i": ("i", 4), "l": ("i", 8), "q": ("i", 8), "n": ("i", 8)},
+    **{"B": ("u", 1), "H": ("u", 2), "I": ("u", 4), "L": ("u", 8), "Q": ("u", 8), "N": ("u", 8)},
+    **{"e": ("f", 2), "f": ("f", 4), "d": ("f", 8), "c": ("s", 1)},
+}
+
+
+def declared_parameters(arg_types: ArgTypes) -> list[tuple[str, int]]:
+    """Return [(kind, bytes)] of the argument types that prepare() receives."""
+    if isinstance(arg_types, str):
+        found = re.findall(r"(\d*)([A-Za-z?])", arg_types)
+        if "".join(number + char for number, char in found) != re.sub(r"\s", "", arg_types):
+            raise errors.ArgumentError(
+                f"prepare: arg_types={arg_types!r}: expected a format as of struct"
+            )
+        result = []
+        for number, char in found:
+            if char == "s":
+                result.append(("s", int(number or 1)))
+            elif char in _PROMISES:
+                result += [_PROMISES[char]] * int(number or 1)
+            else:
+                raise errors.ArgumentError(
+                    f"prepare: arg_types={arg_types!r}: bad char {char!r} in struct format"
+                )
+        return result
+    if not isinstance(arg_types, Iterable):
+        raise TypeError(f"prepare: arg_types: expected a str or a sequence, got {arg_types!r}")
+    return [parameter for arg_type in arg_types for parameter in _declared(arg_type)]
+
+
+def _declared(arg_type: Any) -> list[tuple[str, int]]:
+    if isinstance(arg_type, str):
+        return declared_parameters(arg_type)
+    if isinstance(arg_type, np.dtype) or (
+        isinstance(arg_type, type) and issubclass(arg_type, np.generic)
+    ):
+        dtype = np.dtype(arg_type)
+        return [(dtype.kind if dtype.kind in "iufcb" else "s", dtype.itemsize)]
+    return [("P", 8)]
 
 
 docstrings.complete(__name__)

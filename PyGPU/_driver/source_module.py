@@ -7,15 +7,13 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PyGPU._compile.compilers import default_flags, device_names
-from PyGPU._compile.compilers import options as _options
 from PyGPU._driver.module import Function, Module
 from PyGPU._runtime import Rebuilt, core, docstrings, errors, state, warn
 
 if TYPE_CHECKING:
     from PyGPU._compile.cache.entry import Entry
     from PyGPU._compile.compilers.backend import Backend, Request
-    from PyGPU._types import CacheDir, SurfaceReference, TextureReference
+    from PyGPU._types import CacheDir, Launch, SurfaceReference, TextureReference
 
 
 def _text_of(source: object) -> str:
@@ -75,7 +73,7 @@ def request_of(
 
 def _warn_of_newer(arch: str | None) -> None:
     """Warn if the current device is older than an architecture of NVIDIA's."""
-    from PyGPU._compile.compilers import build
+    from PyGPU._compile.compilers import build, device_names
 
     asked = re.fullmatch(r"(?:sm|compute)_(\d+)[af]?", arch or "")
     if asked and build.own.has_compute_capability and core.cudaGetDeviceCount()[0]:
@@ -232,6 +230,38 @@ class SourceModule(CudaModule, Rebuilt):
             *(include_dirs, name_expressions),
         )
         self.module._owner = self._recipe[:2]
+
+
+class Program:
+    """Source text with its kernels, compiled at the first call on each device.
+
+    :param source: Kernel text in CUDA C++.
+    :param str *options: Compiler options.
+    :param str **kernels: Argument types of each kernel, in the format of Function.prepare.
+    """
+
+    def __init__(self, source: str, *options: str, **kernels: str) -> None:
+        self._source, self._options = source, options
+        self._kernels = kernels
+        self._made: dict[int, tuple[Launch, ...]] = {}  # keyed by device and reset count
+
+    def __call__(self) -> tuple[Launch, ...]:
+        """Return the launch functions of the kernels on the current device.
+
+        Each is called as ``launch(grid, block, stream, *arguments)``.
+        """
+        here = core._current_device_key()
+        if here not in self._made:
+            from PyGPU._compile.compilers import build
+
+            request = build.Request(self._source, self._options, extern_c=False, tuned=True)
+            entry = build.build(request)
+            module = Module(entry.image, source=self._source, parameters=entry.parameters)
+            self._made[here] = tuple(
+                module.get_function(name).prepare(promise).prepared_async_call
+                for name, promise in self._kernels.items()
+            )
+        return self._made[here]
 
 
 docstrings.complete(__name__)

@@ -1,16 +1,16 @@
-"""The kernels behind GPUArray's operators and functions, which C++ requests by their keys.
-
-reduction_specializations.py has those of reductions, which other programs need not import.
-"""
+"""The kernels behind GPUArray's operators and functions, which C++ requests by their keys."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PyGPU._compile.compilers import build
-from PyGPU._kernels.text import compaction, elementwise, gather, masks
+from PyGPU._kernels.text import compaction, elementwise, gather
 from PyGPU._runtime import core, state
+
+if TYPE_CHECKING:
+    from PyGPU._types import DType, DTypes
 
 # Products and sums are rounded separately, as in NumPy: a fused function gives the same results as
 # its operators.
@@ -49,7 +49,7 @@ def join_module(*key: Any) -> core._Module:
 def mask_module(itemsize: int, threads: int) -> core._Module:
     """Return the module with the kernels ``select_items`` and ``assign_items``."""
     warp = state.device_attribute(core.cudaDevAttrWarpSize)
-    return load(masks.source(itemsize, warp, threads), "mask.cu")
+    return load(compaction.one_block(itemsize, warp, threads), "mask.cu")
 
 
 def compaction_module(itemsize: int, is_short: bool) -> tuple[core._Module, int, int, int]:
@@ -62,3 +62,20 @@ def compaction_module(itemsize: int, is_short: bool) -> tuple[core._Module, int,
     chunk = 16 * warp if is_short else compaction.CHUNK
     module = load(compaction.items_by_warps(warp, itemsize, chunk), "compaction.cu")
     return module, threads, chunk, threads // warp
+
+
+def reduction_module(
+    operation: str, inputs: DTypes, tables: DTypes, compute: DType, *plan: Any
+) -> tuple[core._Module, int]:
+    """Return the module with the kernels of a reduction, and the accumulator's size in bytes.
+
+    See :class:`text.folding.ReductionKey`.
+    """
+    from PyGPU._kernels.text import compound, folding, reduction
+
+    form = folding.ReductionKey(operation, inputs, tables, compute, *plan)
+    text = reduction.source(form)
+    options = () if form.outputs else ("-O3",)  # vectorizes runs
+    is_compound = compound.is_compound(form)
+    size = compound.nbytes(form) if is_compound else folding.accumulator(form).itemsize
+    return load(text, f"{operation}.cu", options), size

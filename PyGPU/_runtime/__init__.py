@@ -3,11 +3,15 @@
 from PyGPU._runtime import errors, hooks, settings, state, streams, targets
 from PyGPU._runtime.arguments import as_list, extent, integer, require_array
 from PyGPU._runtime.capabilities import capabilities
-from PyGPU._runtime.devices import are_several, on_device_of_first
+from PyGPU._runtime.devices import (
+    are_several,
+    clear_context_caches,
+    context_dependent_memoize,
+    on_device_of_first,
+)
 from PyGPU._runtime.encoding import encoded, encoded_word, in_text
 from PyGPU._runtime.exceptions import CompileError, CompilerMissing
 from PyGPU._runtime.installation import PACKAGE, include_root
-from PyGPU._runtime.memoize import clear_context_caches, context_dependent_memoize
 from PyGPU._runtime.program_warnings import warn
 from PyGPU._runtime.rebuilding import Rebuilt, loads_later
 from PyGPU._runtime.streams import in_order, order_after

@@ -1,10 +1,11 @@
-"""Decorator that runs a function on the device of its first array argument."""
+"""Decorators: run a function on the device of its first array; cache results for each device."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any
 
 from PyGPU._runtime import errors
 from PyGPU._runtime.targets import core
@@ -41,3 +42,58 @@ def on_device_of_first(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
 
     return run_on_device
+
+
+#: The functions that context_dependent_memoize has wrapped.
+context_dependent_memoized_functions: list[Any] = []
+
+
+def context_dependent_memoize(func: Callable[P, R]) -> Callable[P, R]:
+    """Cache a function's results for each device, until the device is reset.
+
+    Parameters
+    ----------
+    func : callable
+        Function with hashable arguments.
+
+    Returns
+    -------
+    callable
+        The memoized function.
+
+    Examples
+    --------
+    >>> from PyGPU.tools import context_dependent_memoize
+    >>> @context_dependent_memoize
+    ... def square(n):
+    ...     print("computing")
+    ...     return n * n
+    >>> square(3), square(3)
+    computing
+    (9, 9)
+    """
+    results: dict[Any, R] = {}
+
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+        key = (core._current_device_key(), args, frozenset(kwargs.items()))
+        try:
+            return results[key]
+        except KeyError:
+            value = results[key] = func(*args, **kwargs)
+            return value
+
+    wrapper._results = results  # type: ignore[attr-defined]
+    context_dependent_memoized_functions.append(wrapper)
+    return update_wrapper(wrapper, func)
+
+
+def clear_context_caches() -> None:
+    """Clear the caches of all functions that context_dependent_memoize wraps.
+
+    Examples
+    --------
+    >>> from PyGPU.tools import clear_context_caches
+    >>> clear_context_caches()
+    """
+    for function in context_dependent_memoized_functions:
+        function._results.clear()

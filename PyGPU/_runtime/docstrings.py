@@ -16,7 +16,6 @@ makes the sections when a module is loaded.
 from __future__ import annotations
 
 import functools
-import inspect
 import sys
 from types import FunctionType
 from typing import Any
@@ -65,45 +64,46 @@ def _type(annotation: str, is_optional: bool) -> str:
     return f"{text.removesuffix(' or None')}, optional" if is_optional else text
 
 
-def _optional(function: Any) -> set[str]:
-    """Return the names of the parameters with a default."""
-    code, defaults = function.__code__, function.__defaults__ or ()
-    positional = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
-    return {*positional, *(function.__kwdefaults__ or ())}
-
-
-def _parameters(words: str, text: str, function: Any, margin: str) -> str:
-    """Return the entries of a field ``int a: text``, ``a, b: text`` or ``a, b:``."""
-    given, _, names = words.rpartition(" ")
-    if not given or given[-1] == ",":  # several parameters of one annotation
-        given, names = "", words
-    if not text and "," in names:
-        return "".join([_parameters(name, "", function, margin) for name in names.split(", ")])
-    name = names.lstrip("*").partition(",")[0]
-    is_optional = name in _optional(function)
-    if not given:
-        given = _type(function.__annotations__[name], is_optional)
-    elif is_optional:
-        given += ", optional"
-    return f"{margin}{names} : {given}{margin}    {text or _TEXTS[name]}"
-
-
 def _sections(fields: list[str], function: Any, margin: str) -> str:
+    annotations, code = function.__annotations__, function.__code__
+    count, defaults = code.co_argcount, function.__defaults__ or ()
+    optional = code.co_varnames[count - len(defaults) : count] + (*(function.__kwdefaults__ or ()),)
     text = section = ""
     for field in fields:
         words, _, description = field.partition(":")
         kind, _, words = words.partition(" ")
         description = description.strip()
         if kind != section:
-            title = _SECTIONS[kind]
-            text += f"{margin if section else ''}{margin}{title}{margin}{'-' * len(title)}"
+            line = margin + "-" * len(_SECTIONS[kind])
+            text += f"{margin if section else ''}{margin}{_SECTIONS[kind]}{line}"
             section = kind
-        if kind == "param":
-            text += _parameters(words, description, function, margin)
-            continue
-        words = words or _type(function.__annotations__["return"], False)
-        text += f"{margin}{words}{margin}    {description}"
+        if kind == "raises":
+            entries = [(words, description)]
+        elif kind == "returns":
+            entries = [(words or _type(annotations["return"], False), description)]
+        elif words in annotations:
+            given = _type(annotations[words], words in optional)
+            entries = [(f"{words} : {given}", description or _TEXTS[words])]
+        else:
+            entries = _several(words, description, annotations, optional)
+        for head, body in entries:
+            text += f"{margin}{head}{margin}    {body}"
     return text
+
+
+def _several(
+    words: str, description: str, annotations: dict[str, str], optional: tuple[str, ...]
+) -> list[tuple[str, str]]:
+    """Return the entries of a field with a type, ``int a``, or with several names, ``a, b``."""
+    given, _, names = words.rpartition(" ")
+    if given and given[-1] != ",":
+        given += ", optional" if names in optional else ""
+        return [(f"{names} : {given}", description or _TEXTS[names])]
+    each = words.split(", ")
+    types = [_type(annotations[name], name in optional) for name in each]
+    if description:
+        return [(f"{words} : {types[0]}", description)]
+    return [(f"{name} : {its_type}", _TEXTS[name]) for name, its_type in zip(each, types)]
 
 
 def numpy_style(documentation: str, function: Any, margin: str) -> str:
@@ -115,8 +115,8 @@ def numpy_style(documentation: str, function: Any, margin: str) -> str:
         before, start, rest = documentation.partition(f"\n{margin}:{kind}")
         if start:
             fields, gap, after = rest.partition("\n\n")
-            listed = f"{kind}{fields}".split(f"{margin}:")
-            sections = _sections(listed, inspect.unwrap(function), margin)
+            function = getattr(function, "__wrapped__", function)
+            sections = _sections(f"{kind}{fields}".split(f"{margin}:"), function, margin)
             documentation = f"{before}\n{sections}{gap}{after}"
             break
     before, start, after = documentation.partition(f"\n{margin}>>> ")
@@ -141,14 +141,14 @@ def complete(module: str) -> None:
     if sys.version_info >= (3, 13):  # the compiler removes the indentation
         outer = inner = "\n"
     for thing in [*vars(sys.modules[module]).values()]:
-        if getattr(thing, "__module__", None) != module:
+        if not isinstance(thing, (type, FunctionType)) or thing.__module__ != module:
             continue
         if isinstance(thing, type):
             maker = vars(thing).get("__new__", vars(thing).get("__init__"))
             _complete(thing, getattr(maker, "__func__", maker), outer)
             for member in vars(thing).values():
-                function = getattr(member, "__func__", member)
-                if isinstance(function, FunctionType):
+                if isinstance(member, (FunctionType, staticmethod, classmethod)):
+                    function = getattr(member, "__func__", member)
                     _complete(function, function, inner)
-        elif isinstance(thing, FunctionType):
+        else:
             _complete(thing, thing, outer)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any, TypeVar, overload
 
-from PyGPU._runtime import docstrings
 from PyGPU._runtime.exceptions import (
     ArgumentError,
     ArgumentWarning,
@@ -76,10 +75,20 @@ _HINTS = {
 def exception_of(call: str, status: core.cudaError_t) -> Error:
     """Return the exception for a failed call.
 
-    :param call: Name of the runtime call.
-    :param status: Status that the call returned.
-    :returns: Exception of the class that PyCUDA raises for the code.
+    Parameters
+    ----------
+    call : str
+        Name of the runtime call.
+    status : cudaError_t
+        Status that the call returned.
 
+    Returns
+    -------
+    Error
+        Exception of the class that PyCUDA raises for the code.
+
+    Examples
+    --------
     >>> import PyGPU
     >>> from PyGPU.errors import exception_of
     >>> exception_of("cudaMalloc", PyGPU.cudaError_t(2))
@@ -103,11 +112,25 @@ def check(result: tuple[_T, _U, core.cudaError_t], call: str = ...) -> tuple[_T,
 def check(result: Any, call: str = "device call") -> Any:
     """Raise an exception if a low-level call failed; otherwise return its values.
 
-    :param cudaError_t or tuple result: Result of the call: a status, or a tuple that ends with one.
-    :param call: Name of the call, for the message.
-    :returns object: None, the value, or a tuple of several values, without the status.
-    :raises Error: If the status is an error.
+    Parameters
+    ----------
+    result : cudaError_t or tuple
+        Result of the call: a status, or a tuple that ends with one.
+    call : str, optional
+        Name of the call, for the message.
 
+    Returns
+    -------
+    object
+        None, the value, or a tuple of several values, without the status.
+
+    Raises
+    ------
+    Error
+        If the status is an error.
+
+    Examples
+    --------
     >>> import PyGPU
     >>> from PyGPU.errors import check
     >>> check(PyGPU.cudaGetDevice())
@@ -127,6 +150,3 @@ core._set_hook("warn", warn)
 core._set_hook("shape_error", ShapeError)
 core._set_hook("exchange_error", ExchangeError)
 core._set_hook("compiler_missing", CompilerMissing)
-
-
-docstrings.complete(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from PyGPU._runtime import docstrings, errors
+from PyGPU._runtime import errors
 from PyGPU._runtime.targets import core
 
 debugging = False
@@ -14,8 +14,14 @@ debugging = False
 def set_debugging(flag: bool = True) -> None:
     """Switch debugging on or off: compile with -G, keep the sources, and do not use the cache.
 
-    :param flag: New state of the switch.
+    Parameters
+    ----------
+    flag : bool, optional
+        New state of the switch.
 
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
     >>> drv.set_debugging(False)
     >>> drv.CUDA_DEBUGGING
     False
@@ -62,6 +68,3 @@ def require_device() -> None:
     count = errors.check(core.cudaGetDeviceCount(), "cudaGetDeviceCount")
     if count == 0:
         raise errors.exception_of("cudaGetDeviceCount", core.cudaError_t(errors.NO_DEVICE))
-
-
-docstrings.complete(__name__)

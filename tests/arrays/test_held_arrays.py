@@ -11,7 +11,7 @@ import pytest
 import PyGPU.autoinit
 import PyGPU.driver as drv
 from PyGPU import errors, gpuarray
-from PyGPU._kernels import reduction_specializations, specializations
+from PyGPU._kernels import specializations
 from PyGPU._runtime import core
 
 N = 1 << 16
@@ -25,8 +25,7 @@ changes = 0
 
 def change_once(hook, change):
     # C++ calls the hook for a new kernel. `change` then runs once, in the middle of the launch.
-    module = reduction_specializations if hook == "reduction_module" else specializations
-    make = getattr(module, hook)
+    make = getattr(specializations, hook)
 
     def made(*key):
         global changes

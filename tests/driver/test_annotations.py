@@ -14,12 +14,12 @@ extern "C" int PREFIXRangePop() { return std::printf("pop\\n"); }
 """
 PROGRAM = """
 import PyGPU
-from PyGPU._driver import annotations
-annotations.capabilities.profiler_ranges = "KIND"
+from PyGPU._driver import profiling
+profiling.capabilities.profiler_ranges = "KIND"
 if "STEM":  # this machine may have another one
-    interface = annotations._INTERFACES["KIND"]
+    interface = profiling._INTERFACES["KIND"]
     files = tuple(one for one in interface.files if one[0] == "STEM")
-    annotations._INTERFACES["KIND"] = interface._replace(files=files)
+    profiling._INTERFACES["KIND"] = interface._replace(files=files)
 @PyGPU.annotate("double")
 def double(x):
     return 2 * x

@@ -4,7 +4,7 @@ import pytest
 from everywhere import COMPILERS, build, require
 from kernel_sources import Text
 
-from PyGPU._kernels.text import gather, masks
+from PyGPU._kernels.text import compaction, gather
 
 FORMS = {
     "rows": (16, 1, False, False, ("int32",), (1,), "raise", 256, 4),
@@ -20,9 +20,9 @@ FORMS = {
 }
 TEXTS = {
     **{name: gather.source(*form) for name, form in FORMS.items()},
-    "mask, 32": masks.source(4, 32, 1024),
-    "mask, 64": masks.source(16, 64, 1024),
-    "mask, one thread": masks.source(1, 32, 1),
+    "mask, 32": compaction.one_block(4, 32, 1024),
+    "mask, 64": compaction.one_block(16, 64, 1024),
+    "mask, one thread": compaction.one_block(1, 32, 1),
     "join": gather.join_source(3, 16, 0),
     "join, bytes": gather.join_source(8, 1, 0),
     "join in turn": gather.join_source(2, 4, 2),
