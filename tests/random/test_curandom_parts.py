@@ -20,7 +20,7 @@ def words_of_one(distribution, code):
 def test_parts(distribution, code):
     parameters = (0.0, 1.0) if distribution == "log_normal" else ()
     whole = gpuarray.empty(40_000, code)
-    philox.fill(distribution, code, whole, KEY, 0, SEQUENCE, parameters)
+    philox.fill_words(distribution, code, whole, KEY, 0, SEQUENCE, parameters)
     expected, rng = whole.get(), np.random.default_rng(5)
     for start in BORDERS:
         count, before = int(rng.choice((1, 2, 5, 16, 4095, 16384, 7000))), int(rng.integers(9))
@@ -29,7 +29,7 @@ def test_parts(distribution, code):
         around.fill(MARK)
         word = int(start * words_of_one(distribution, code))
         part = around[before : before + count]
-        philox.fill(distribution, code, part, KEY, word, SEQUENCE, parameters)
+        philox.fill_words(distribution, code, part, KEY, word, SEQUENCE, parameters)
         got = around.get()
         np.testing.assert_array_equal(got[before : before + count], expected[start : start + count])
         assert (got[:before] == MARK).all() and (got[before + count :] == MARK).all()
