@@ -47,10 +47,7 @@ def announced(doing: str, done: str) -> Iterator[None]:
 
     A thread writes the first line, so that calls into a compiler's library can be announced.
 
-    Parameters
-    ----------
-    doing, done : str
-        The work, such as "compiling kernel.cu" and "compiled kernel.cu".
+    :param doing, done: The work, such as "compiling kernel.cu" and "compiled kernel.cu".
     """
     delay = _delay()
     if not delay:

@@ -36,21 +36,11 @@ def parser(
 ) -> argparse.ArgumentParser:
     """Return the parser of a command.
 
-    Parameters
-    ----------
-    command : str
-        Name of the command.
-    description : str
-        What the command does, in paragraphs.
-    examples : sequence of (str, str)
-        Words after the command, and their meaning.
-    **options : object
-        Further arguments of ArgumentParser.
-
-    Returns
-    -------
-    argparse.ArgumentParser
-        Parser that accepts no abbreviated options.
+    :param command: Name of the command.
+    :param description: What the command does, in paragraphs.
+    :param sequence of (str, str) examples: Words after the command, and their meaning.
+    :param object **options: Further arguments of ArgumentParser.
+    :returns argparse.ArgumentParser: Parser that accepts no abbreviated options.
     """
     return argparse.ArgumentParser(
         prog=f"{program()} {command}",

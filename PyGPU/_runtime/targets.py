@@ -74,14 +74,9 @@ _SHOWN = {
 def _hidden(name: str, count: int, runtime: str | None = None) -> str | None:
     """Return a message if a variable hides every device; otherwise None.
 
-    Parameters
-    ----------
-    name : str
-        Name of the variable.
-    count : int
-        Upper limit of the number of devices to choose from; 0 if unknown.
-    runtime : str, optional
-        Variable whose syntax applies, if it is not the syntax of `name`.
+    :param name: Name of the variable.
+    :param count: Upper limit of the number of devices to choose from; 0 if unknown.
+    :param runtime: Variable whose syntax applies, if it is not the syntax of `name`.
     """
     value = os.environ.get(name)
     if value is None:
@@ -128,10 +123,7 @@ def hidden_from(target: str) -> str | None:
 def hiding(target: str | None = None) -> str | None:
     """Return the visibility variables that may hide the devices of a target, for messages.
 
-    Parameters
-    ----------
-    target : str, optional
-        Name of the target; by default the target in use.
+    :param target: Name of the target; by default the target in use.
     """
     target = target or core.target
     names = [name for name in _variables(target) if name in os.environ]
@@ -165,12 +157,8 @@ def why_no_device(target: str) -> str | None:
 def missing_node(target: str, root: str = "") -> str | None:
     """Return a message if a device node of a GPU target is missing; otherwise None.
 
-    Parameters
-    ----------
-    target : str
-        Name of the target.
-    root : str, optional
-        Folder that contains ``/dev``.
+    :param target: Name of the target.
+    :param root: Folder that contains ``/dev``.
     """
     vendor = {"cuda": "NVIDIA", "hip": "AMD"}[target]
     for group in NODES[target]:
@@ -212,10 +200,7 @@ def _require_main_interpreter() -> None:
 def load(target: str) -> ModuleType:
     """Import and return the compiled module of a target.
 
-    Raises
-    ------
-    ImportError
-        If the vendor's library is missing.
+    :raises ImportError: If the vendor's library is missing.
     """
     found = modules(target)
     if found == [f"_{target}"]:
