@@ -46,30 +46,17 @@ TRSF_SRGB = 16
 TR_DEFAULT = -1
 
 
-def _document(cls: type, parameters: str, example: str, number: int) -> None:
-    """Name the public module of a class, and complete its docstring."""
-    if cls.__module__ == __name__:
-        cls.__module__ = "PyGPU.driver"
-    if cls.__doc__:  # None with python -OO
-        module = cls.__module__.rpartition(".")[2]
-        example = example.format(f"{module}.{cls.__name__}")
-        cls.__doc__ += (
-            f"\n\n{parameters}Examples\n--------\n"
-            f">>> from PyGPU import {module}\n>>> {example}\n{number}\n"
-        )
+_PARAMETERS = """
 
-
-_PARAMETERS = """\
 Parameters
 ----------
 value : int
     Number of a member.
-
 """
 
 
 class _Metaclass(enum.EnumMeta):
-    """Adds ``names`` and ``values``, PyCUDA's dicts of members, and the rest of the docstring."""
+    """Adds ``names`` and ``values``, PyCUDA's dicts of members, and the docstring's parameter."""
 
     # From Python 3.14 on a class cannot replace the signature of a lookup by number.
     __signature__ = inspect.Signature(
@@ -82,10 +69,10 @@ class _Metaclass(enum.EnumMeta):
         super().__init__(*arguments)
         cls.names = dict(cls.__members__)
         cls.values = {member.value: member for member in cls.names.values()}
-        for name, member in cls.names.items():
-            if member.value:
-                _document(cls, _PARAMETERS, f"int({{}}.{name})", member.value)
-                break
+        if cls.names and cls.__module__ == __name__:
+            cls.__module__ = "PyGPU.driver"
+        if cls.__doc__:  # None with python -OO
+            cls.__doc__ += _PARAMETERS
 
 
 class _Enumeration(enum.IntEnum, metaclass=_Metaclass):
@@ -105,8 +92,7 @@ class _Constants:
     """A namespace of plain ints, which cannot be instantiated."""
 
     def __init_subclass__(cls) -> None:
-        name = next(name for name in vars(cls) if name[0] != "_")
-        _document(cls, "", f"{{}}.{name}", vars(cls)[name])
+        cls.__module__ = "PyGPU.driver"
 
     def __init__(self) -> None:
         raise TypeError(f"{type(self).__name__} only holds constants and makes no objects")

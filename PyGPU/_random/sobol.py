@@ -267,14 +267,6 @@ def generate_direction_vectors(
     :param direction: Table of the vectors.
     :returns: uint32, shape (count, 32), or uint64, shape (count, 64).
     :raises NotImplementedError: If neither cuRAND nor a rocRAND with these tables is installed.
-
-    >>> import PyGPU.curandom as curandom
-    >>> try:
-    ...     shape = curandom.generate_direction_vectors(4).shape
-    ... except NotImplementedError:  # no cuRAND
-    ...     shape = (4, 32)
-    >>> shape
-    (4, 32)
     """
     chosen = direction_vector_set(direction)
     bits = 32 if chosen <= direction_vector_set.SCRAMBLED_VECTOR_32 else 64
@@ -287,14 +279,6 @@ def generate_scramble_constants32(count: Int) -> core.GPUArray:
     :param count: Number of constants. The table has 20000 constants and is repeated.
     :returns: uint32, shape (count,).
     :raises NotImplementedError: If neither cuRAND nor a rocRAND with these tables is installed.
-
-    >>> import PyGPU.curandom as curandom
-    >>> try:
-    ...     shape = curandom.generate_scramble_constants32(4).shape
-    ... except NotImplementedError:  # no cuRAND
-    ...     shape = (4,)
-    >>> shape
-    (4,)
     """
     return _repeated(curand.table("constants", 32), count)
 
@@ -305,14 +289,6 @@ def generate_scramble_constants64(count: Int) -> core.GPUArray:
     :param count: Number of constants. The table has 20000 constants and is repeated.
     :returns: uint64, shape (count,).
     :raises NotImplementedError: If neither cuRAND nor a rocRAND with these tables is installed.
-
-    >>> import PyGPU.curandom as curandom
-    >>> try:
-    ...     shape = curandom.generate_scramble_constants64(4).shape
-    ... except NotImplementedError:  # no cuRAND
-    ...     shape = (4,)
-    >>> shape
-    (4,)
     """
     return _repeated(curand.table("constants", 64), count)
 

@@ -21,12 +21,6 @@ class SettingWarning(UserWarning):
     """An environment variable of PyGPU has an invalid value; its default is in force.
 
     Issued at import, or when the variable is read if the program sets it later.
-
-    Examples
-    --------
-    >>> import PyGPU
-    >>> issubclass(PyGPU.SettingWarning, UserWarning)
-    True
     """
 
 

@@ -32,12 +32,6 @@ class TypeNameNotKnown(RuntimeError):
     """A type name in C that belongs to no dtype.
 
     Programs of PyCUDA catch this exception; PyGPU does not raise it.
-
-    Examples
-    --------
-    >>> from PyGPU.compyte.dtypes import TypeNameNotKnown
-    >>> issubclass(TypeNameNotKnown, RuntimeError)
-    True
     """
 
 

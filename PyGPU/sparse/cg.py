@@ -10,11 +10,4 @@ solve_pkt_with_cg = refused("sparse.cg.solve_pkt_with_cg", REASON)
 
 
 class ConvergenceError(RuntimeError):
-    """An exception that programs of PyCUDA catch; PyGPU never raises it.
-
-    Examples
-    --------
-    >>> from PyGPU.sparse.cg import ConvergenceError
-    >>> issubclass(ConvergenceError, RuntimeError)
-    True
-    """
+    """An exception that programs of PyCUDA catch; PyGPU never raises it."""

@@ -28,7 +28,6 @@ COMPILING = {
     ),
     "PyGPU.build",
     "PyGPU.library.build",
-    "PyGPU.errors.ArgumentError",
     "PyGPU.errors.CompileError",
 }
 
