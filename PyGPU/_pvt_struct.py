@@ -24,18 +24,9 @@ def _plain(format: str) -> str:
 def calcsize(format: str) -> int:
     """Return the size in bytes of values of a format.
 
-    Parameters
-    ----------
-    format : str
-        Format characters.
+    :param format: Format characters.
+    :returns: Size in bytes.
 
-    Returns
-    -------
-    int
-        Size in bytes.
-
-    Examples
-    --------
     >>> from PyGPU._pvt_struct import calcsize
     >>> calcsize("iF")
     12
@@ -46,25 +37,11 @@ def calcsize(format: str) -> int:
 def pack(format: str, *values: Any) -> bytes:
     """Return the bytes of values, with C's alignment.
 
-    Parameters
-    ----------
-    format : str
-        Format characters.
-    *values : object
-        One value for each character.
+    :param format: Format characters.
+    :param object *values: One value for each character.
+    :returns: The packed values.
+    :raises struct.error: If the values do not fit the format.
 
-    Returns
-    -------
-    bytes
-        The packed values.
-
-    Raises
-    ------
-    struct.error
-        If the values do not fit the format.
-
-    Examples
-    --------
     >>> from PyGPU._pvt_struct import pack
     >>> tuple(pack("<h", 258))
     (2, 1)

@@ -6,19 +6,15 @@ import numpy as np
 
 from PyGPU import compiler
 from PyGPU._driver import copies, memory
+from PyGPU._runtime import docstrings as _docstrings
 from PyGPU.tools import context_dependent_memoize
 
 
 def platform_bits() -> int:
     """Return the bits of a pointer.
 
-    Returns
-    -------
-    int
-        32 or 64.
+    :returns: 32 or 64.
 
-    Examples
-    --------
     >>> from PyGPU.characterize import platform_bits
     >>> platform_bits()
     64
@@ -29,13 +25,8 @@ def platform_bits() -> int:
 def has_stack() -> bool:
     """Report whether devices have a stack.
 
-    Returns
-    -------
-    bool
-        Always True: devices have a stack from compute capability 2.0 on.
+    :returns: Always True: devices have a stack from compute capability 2.0 on.
 
-    Examples
-    --------
     >>> from PyGPU.characterize import has_stack
     >>> has_stack()
     True
@@ -46,13 +37,8 @@ def has_stack() -> bool:
 def has_double_support() -> bool:
     """Report whether devices compute in double precision.
 
-    Returns
-    -------
-    bool
-        Always True: devices have double precision from compute capability 1.3 on.
+    :returns: Always True: devices have double precision from compute capability 1.3 on.
 
-    Examples
-    --------
     >>> from PyGPU.characterize import has_double_support
     >>> has_double_support()
     True
@@ -64,20 +50,10 @@ def has_double_support() -> bool:
 def sizeof(type_name: str, preamble: str = "") -> int:
     """Return the size of a C++ type on the device.
 
-    Parameters
-    ----------
-    type_name : str
-        Name of the type.
-    preamble : str, optional
-        Text that declares the type.
+    :param type_name: Name of the type.
+    :param preamble: Text that declares the type.
+    :returns: Size in bytes.
 
-    Returns
-    -------
-    int
-        Size in bytes.
-
-    Examples
-    --------
     >>> from PyGPU.characterize import sizeof
     >>> sizeof("float4")
     16
@@ -93,3 +69,6 @@ def sizeof(type_name: str, preamble: str = "") -> int:
     output = memory.mem_alloc(8)
     module.get_function("write_size")(output, block=(1, 1, 1), grid=(1, 1))
     return int(copies.from_device(output, (1,), np.uint64)[0])
+
+
+_docstrings.complete(__name__)

@@ -16,7 +16,7 @@ from PyGPU._compile.source import headers, includes
 from PyGPU._driver.dynamic_module import DynamicModule, DynamicSourceModule
 from PyGPU._driver.images import module_from_buffer, module_from_file
 from PyGPU._driver.source_module import CudaModule, SourceModule, compiled, request_of
-from PyGPU._runtime import CompileError
+from PyGPU._runtime import CompileError, docstrings
 
 if TYPE_CHECKING:
     from PyGPU._types import CacheDir
@@ -56,48 +56,26 @@ def compile(
 ) -> bytes:
     """Compile a text to an image for :func:`PyGPU.driver.module_from_buffer`.
 
-    Parameters
-    ----------
-    source : str
-        CUDA C++.
-    nvcc : str, optional
-        Ignored; PyCUDA has this parameter.
-    options : list of str, optional
-        Options of nvcc, between those of the environment variables NVCC_PREPEND_FLAGS and
-        NVCC_APPEND_FLAGS. Options that only nvcc can follow are ignored, with a note in the log
+    :param source: CUDA C++.
+    :param nvcc: Ignored; PyCUDA has this parameter.
+    :param options: Options of nvcc, between those of the environment variables NVCC_PREPEND_FLAGS
+        and NVCC_APPEND_FLAGS. Options that only nvcc can follow are ignored, with a note in the log
         "PyGPU". With ``-rdc=true`` the image is an input of :class:`PyGPU.driver.Linker`.
-    keep : bool, optional
-        Leave the text and the image in a folder whose name is printed.
-    no_extern_c : bool, optional
-        Compile the text as it stands, with mangled names; templates need this.
-    arch : str, optional
-        ``sm_90``, ``compute_90`` or ``gfx90a``; the current device's by default. A named
+    :param keep: Leave the text and the image in a folder whose name is printed.
+    :param no_extern_c: Compile the text as it stands, with mangled names; templates need this.
+    :param arch: ``sm_90``, ``compute_90`` or ``gfx90a``; the current device's by default. A named
         architecture needs no device and selects its vendor's compiler. On ``host``, NVIDIA's names
         mean the host machine. For an older architecture than the device's, the image is PTX.
-    code : str, optional
-        Ignored; PyCUDA has this parameter.
-    cache_dir : str or False, optional
-        Folder of the cache; False for no cache.
-    include_dirs : sequence of str, optional
-        Folders of headers. The working directory is searched last, after the compiler's folders.
-    target : {"cubin", "ptx", "fatbin"}, optional
-        Kind of image; "fatbin" gives a cubin.
-    name_expressions : sequence of str, optional
-        Instances of templates to compile, such as ``axpy<float>``.
+    :param code: Ignored; PyCUDA has this parameter.
+    :param cache_dir: Folder of the cache; False for no cache.
+    :param include_dirs: Folders of headers. The working directory is searched last, after the
+        compiler's folders.
+    :param {"cubin", "ptx", "fatbin"} target: Kind of image; "fatbin" gives a cubin.
+    :param name_expressions: Instances of templates to compile, such as ``axpy<float>``.
+    :returns: The image.
+    :raises CompileError: If the text does not compile; ``.stderr`` is the compiler's log, with the
+        line numbers of `source`.
 
-    Returns
-    -------
-    bytes
-        The image.
-
-    Raises
-    ------
-    CompileError
-        If the text does not compile; ``.stderr`` is the compiler's log, with the line numbers of
-        `source`.
-
-    Examples
-    --------
     >>> from PyGPU.compiler import compile, module_from_buffer
     >>> image = compile("__global__ void nothing() {}")
     >>> module_from_buffer(image).get_function("nothing")
@@ -129,33 +107,15 @@ def compile_plain(
 ) -> bytes:
     """Compile a text as it stands, with mangled names.
 
-    Parameters
-    ----------
-    source : str
-        CUDA C++.
-    options : list of str or None
-        Options of nvcc; see :func:`compile`.
-    keep : bool
-        Leave the text and the image in a folder whose name is printed.
-    nvcc : str
-        Ignored; PyCUDA has this parameter.
-    cache_dir : str, False or None
-        Folder of the cache; False for no cache.
-    target : {"cubin", "ptx", "fatbin"}, optional
-        Kind of image.
+    :param source: CUDA C++.
+    :param options: Options of nvcc; see :func:`compile`.
+    :param keep: Leave the text and the image in a folder whose name is printed.
+    :param nvcc: Ignored; PyCUDA has this parameter.
+    :param str, False or None cache_dir: Folder of the cache; False for no cache.
+    :param {"cubin", "ptx", "fatbin"} target: Kind of image.
+    :returns: The image.
+    :raises CompileError: If the text does not compile; ``.stderr`` is the compiler's log.
 
-    Returns
-    -------
-    bytes
-        The image.
-
-    Raises
-    ------
-    CompileError
-        If the text does not compile; ``.stderr`` is the compiler's log.
-
-    Examples
-    --------
     >>> from PyGPU.compiler import compile_plain
     >>> image = compile_plain("__global__ void nothing() {}", None, False, "nvcc", None)
     >>> type(image)
@@ -167,22 +127,11 @@ def compile_plain(
 def preprocess_source(source: str, options: Sequence[str], nvcc: str) -> str:
     """Return a text with the contents of the headers that it includes from the user's folders.
 
-    Parameters
-    ----------
-    source : str
-        CUDA C++.
-    options : list of str
-        Options of nvcc, such as ``-I``.
-    nvcc : str
-        Ignored; PyCUDA has this parameter.
+    :param source: CUDA C++.
+    :param options: Options of nvcc, such as ``-I``.
+    :param nvcc: Ignored; PyCUDA has this parameter.
+    :returns: The text, followed by the headers. The cache's key is made of it.
 
-    Returns
-    -------
-    str
-        The text, followed by the headers. The cache's key is made of it.
-
-    Examples
-    --------
     >>> from PyGPU.compiler import preprocess_source
     >>> preprocess_source("__global__ void nothing() {}", [], "nvcc")
     '__global__ void nothing() {}'
@@ -196,23 +145,10 @@ def preprocess_source(source: str, options: Sequence[str], nvcc: str) -> str:
 def get_nvcc_version(nvcc: str = "nvcc") -> str:
     """Return the name and the version of the compiler in use.
 
-    Parameters
-    ----------
-    nvcc : str, optional
-        Ignored; PyCUDA has this parameter.
+    :param nvcc: Ignored; PyCUDA has this parameter.
+    :returns: Such as ``nvrtc 13.0`` or ``host g++``.
+    :raises CompilerMissing: If no compiler is found.
 
-    Returns
-    -------
-    str
-        Such as ``nvrtc 13.0`` or ``host g++``.
-
-    Raises
-    ------
-    CompilerMissing
-        If no compiler is found.
-
-    Examples
-    --------
     >>> from PyGPU.compiler import get_nvcc_version
     >>> len(get_nvcc_version().split()) >= 2
     True
@@ -225,3 +161,6 @@ def get_nvcc_version(nvcc: str = "nvcc") -> str:
 def _find_pycuda_include_path() -> str:
     """Return the folder of pycuda-complex.hpp; programs of PyCUDA call this function."""
     return headers.folder("device")
+
+
+docstrings.complete(__name__)

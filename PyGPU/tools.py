@@ -29,7 +29,7 @@ from PyGPU._kernels.types import (
     parse_c_arg,
     register_dtype,
 )
-from PyGPU._runtime import warn
+from PyGPU._runtime import docstrings, warn
 from PyGPU._runtime.devices import (
     clear_context_caches,
     context_dependent_memoize,
@@ -71,18 +71,9 @@ __all__ = [
 def get_default_device(default: int = 0) -> Device:
     """Return the default device. Deprecated: use make_default_context.
 
-    Parameters
-    ----------
-    default : int, optional
-        Ordinal to use if neither the environment nor a file sets one.
+    :param default: Ordinal to use if neither the environment nor a file sets one.
+    :returns: The default device.
 
-    Returns
-    -------
-    Device
-        The default device.
-
-    Examples
-    --------
     >>> import warnings
     >>> from PyGPU.tools import get_default_device
     >>> with warnings.catch_warnings():
@@ -122,19 +113,9 @@ def init_cuda_context_fixture() -> Iterator[Context]:
 def mark_cuda_test(inner: Callable[P, R]) -> Callable[P, R]:
     """Decorate a test function: each call runs in a default context made for the call.
 
-    Parameters
-    ----------
-    inner : callable
-        Test function.
+    :param inner: Test function.
+    :returns: The decorated function.
 
-    Returns
-    -------
-    callable
-        The decorated function.
-
-    Examples
-    --------
-    >>> import PyGPU.driver as drv
     >>> from PyGPU.tools import mark_cuda_test
     >>> @mark_cuda_test
     ... def check():
@@ -153,3 +134,6 @@ def mark_cuda_test(inner: Callable[P, R]) -> Callable[P, R]:
                 pass
 
     return update_wrapper(run, inner)
+
+
+docstrings.complete(__name__)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PyGPU._runtime import core, hooks, integer
+from PyGPU._runtime import core, docstrings, hooks, integer
 
 if TYPE_CHECKING:
     from PyGPU._types import Int, MakesProgress, Progress
@@ -143,51 +143,34 @@ def configure(
     Transfers in progress keep their settings. An argument of None keeps its setting, so
     ``configure()`` returns the current settings.
 
-    Parameters
-    ----------
-    threads : int, optional
-        Most threads that copy one array, 1 to 64. By default half the usable cores, at most 8.
-    chunk_bytes : int, optional
-        Largest copy over the bus in bytes, 512 to 2**30. By default 2 MiB.
-    chunks : int, optional
-        Page-locked memory of each thread, 1 to 16 chunks. By default 4. On each device with large
-        transfers, threads * chunks * chunk_bytes bytes stay page-locked, at most 4 GiB; they are
-        allocated once transfers have moved a quarter of as many bytes. Memory beyond new settings
-        is released at once, or at the end of the transfer that uses it.
-    threshold : int, optional
-        Size in bytes from which several threads copy pageable memory to the device. To the host,
-        they do so from three quarters of it. One thread copies smaller transfers: up to 384 KiB,
-        and those with gaps, through page-locked memory where that is faster. 0: all transfers are
-        copies of the runtime. By default the environment variable PYGPU_STAGING, else 512 KiB on
-        GPUs, and 0 on `host` and on one core.
-    progress : bool or callable, optional
-        True: show the progress of transfers by tqdm. False: show none, the default. A callable
-        makes the progress bar, like `tqdm.tqdm`: the transferring thread calls
-        ``progress(total=nbytes, unit="B", unit_scale=True, desc=text)`` before the first copy. It
-        then calls ``update(nbytes)`` of the result with the bytes copied since the last call, at
-        most 25 times a second, and ``close()`` once. An exception from these ends the transfer.
-    progress_threshold : int, optional
-        Size in bytes from which transfers show their progress. By default 2**30.
-    result_cache : int, optional
-        Most bytes of host memory that results of 256 KiB or more leave for later results when they
-        are freed; memory that no result uses for 3 seconds returns to the system. 0: none. By
-        default the environment variable PYGPU_RESULT_CACHE, else a sixteenth of the memory, at most
-        1 GiB.
+    :param threads: Most threads that copy one array, 1 to 64. By default half the usable cores, at
+        most 8.
+    :param chunk_bytes: Largest copy over the bus in bytes, 512 to 2**30. By default 2 MiB.
+    :param chunks: Page-locked memory of each thread, 1 to 16 chunks. By default 4. On each device
+        with large transfers, threads * chunks * chunk_bytes bytes stay page-locked, at most 4 GiB;
+        they are allocated once transfers have moved a quarter of as many bytes. Memory beyond new
+        settings is released at once, or at the end of the transfer that uses it.
+    :param threshold: Size in bytes from which several threads copy pageable memory to the device.
+        To the host, they do so from three quarters of it. One thread copies smaller transfers: up
+        to 384 KiB, and those with gaps, through page-locked memory where that is faster. 0: all
+        transfers are copies of the runtime. By default the environment variable PYGPU_STAGING, else
+        512 KiB on GPUs, and 0 on `host` and on one core.
+    :param bool or callable progress: True: show the progress of transfers by tqdm. False: show
+        none, the default. A callable makes the progress bar, like `tqdm.tqdm`: the transferring
+        thread calls ``progress(total=nbytes, unit="B", unit_scale=True, desc=text)`` before the
+        first copy. It then calls ``update(nbytes)`` of the result with the bytes copied since the
+        last call, at most 25 times a second, and ``close()`` once. An exception from these ends the
+        transfer.
+    :param progress_threshold: Size in bytes from which transfers show their progress. By default
+        2**30.
+    :param result_cache: Most bytes of host memory that results of 256 KiB or more leave for later
+        results when they are freed; memory that no result uses for 3 seconds returns to the system.
+        0: none. By default the environment variable PYGPU_RESULT_CACHE, else a sixteenth of the
+        memory, at most 1 GiB.
+    :returns: The new settings. ``with configure(...):`` restores the previous ones at its end.
+    :raises TypeError, ValueError: If a value is invalid; then no setting changes.
+    :raises ImportError: If ``progress=True`` and tqdm is not installed.
 
-    Returns
-    -------
-    Settings
-        The new settings. ``with configure(...):`` restores the previous ones at its end.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a value is invalid; then no setting changes.
-    ImportError
-        If ``progress=True`` and tqdm is not installed.
-
-    Examples
-    --------
     >>> from PyGPU.transfer import configure
     >>> with configure(threads=2, chunk_bytes=1 << 20):
     ...     configure().threads
@@ -207,3 +190,6 @@ def configure(
     if progress is not None:
         changes["progress"] = _makes_progress(progress)
     return core._change_settings(changes)
+
+
+docstrings.complete(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyGPU._runtime import core
+from PyGPU._runtime import core, docstrings
 
 if TYPE_CHECKING:
     from PyGPU._types import TextureReference
@@ -17,17 +17,9 @@ def bind_to_texref(
 
     The elements are read as those that `texref` is declared for.
 
-    Parameters
-    ----------
-    texref : TextureReference
-        Reference of a module.
-    allow_offset : bool, optional
-        Accept memory at any address, such as that of a slice.
-
-    Returns
-    -------
-    float
-        Offset of the array in the texture, in elements.
+    :param texref: Reference of a module.
+    :param allow_offset: Accept memory at any address, such as that of a slice.
+    :returns: Offset of the array in the texture, in elements.
     """
     return texref.set_address(self, self.nbytes, allow_offset) / self.itemsize
 
@@ -42,32 +34,16 @@ def bind_to_texref_ext(
 ) -> float:
     """Bind the array's memory to a texture reference and set its format from the dtype.
 
-    Parameters
-    ----------
-    texref : TextureReference
-        Reference of a module.
-    channels : int, optional
-        1, 2 or 4 adjacent array elements that form one texture element.
-    allow_double_hack : bool, optional
-        Read float64 as two channels of int32, which ``pycuda-helpers.hpp`` joins.
-    allow_complex_hack : bool, optional
-        Read complex64 and complex128 as two and four channels of int32.
-    allow_offset : bool, optional
-        Accept memory at any address, such as that of a slice.
-
-    Returns
-    -------
-    float
-        Offset of the array in the texture, in elements.
-
-    Raises
-    ------
-    RuntimeError
-        If the array is not contiguous.
-    ValueError
-        If elements are read as int32 channels and `channels` is not 1.
-    TypeError
-        If no texture has the array's dtype.
+    :param texref: Reference of a module.
+    :param channels: 1, 2 or 4 adjacent array elements that form one texture element.
+    :param allow_double_hack: Read float64 as two channels of int32, which ``pycuda-helpers.hpp``
+        joins.
+    :param allow_complex_hack: Read complex64 and complex128 as two and four channels of int32.
+    :param allow_offset: Accept memory at any address, such as that of a slice.
+    :returns: Offset of the array in the texture, in elements.
+    :raises RuntimeError: If the array is not contiguous.
+    :raises ValueError: If elements are read as int32 channels and `channels` is not 1.
+    :raises TypeError: If no texture has the array's dtype.
     """
     from PyGPU._driver import arrays, enums
 
@@ -95,3 +71,6 @@ def bind_to_texref_ext(
 
 #: Methods that GPUArray gets.
 METHODS = {"bind_to_texref": bind_to_texref, "bind_to_texref_ext": bind_to_texref_ext}
+
+
+docstrings.complete(__name__)

@@ -22,7 +22,7 @@ from PyGPU._arrays.programs import MAX_OPERANDS, MAX_RESULTS, Program
 from PyGPU._arrays.symbols import Scalar, Symbol
 from PyGPU._arrays.traces import Result, Trace
 from PyGPU._arrays.tracing import error_at_current_line, error_at_line, error_at_users_line
-from PyGPU._runtime import core, errors
+from PyGPU._runtime import core, docstrings, errors
 
 if TYPE_CHECKING:
     from PyGPU._types import StreamLike
@@ -218,30 +218,17 @@ def fuse(function: Callable[..., Any] | None = None) -> Callable[..., Any]:
     record its operators and calls of NumPy's and PyGPU's functions. The fused function returns the
     same values to the last bit, and the same dtypes, shapes and orders of axes.
 
-    Parameters
-    ----------
-    function : callable
-        Function of at most eight arrays and numbers that returns an array, or a tuple or list of up
-        to four. Numbers may change from call to call. Other arguments must be hashable; each value
-        of theirs is traced separately. Global variables are read once, when the function is traced.
+    :param callable function: Function of at most eight arrays and numbers that returns an array, or
+        a tuple or list of up to four. Numbers may change from call to call. Other arguments must be
+        hashable; each value of theirs is traced separately. Global variables are read once, when
+        the function is traced.
+    :returns callable: The fused function. It has two more parameters: `out`, an array for the
+        result (or a tuple of arrays and None), and `stream`. Results of different shapes need a
+        kernel each.
+    :raises TraceError: At a call, with the line: an operation is not element-wise, or depends on
+        the value of an element (``if a > 0``).
+    :raises TypeError: `function` is not callable, or has itself a parameter `out` or `stream`.
 
-    Returns
-    -------
-    callable
-        The fused function. It has two more parameters: `out`, an array for the result (or a tuple
-        of arrays and None), and `stream`. Results of different shapes need a kernel each.
-
-    Raises
-    ------
-    TraceError
-        At a call, with the line: an operation is not element-wise, or depends on the value of an
-        element (``if a > 0``).
-    TypeError
-        `function` is not callable, or has itself a parameter `out` or `stream`.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> @gpuarray.fuse
     ... def scaled_root(a, factor):
@@ -262,3 +249,6 @@ def fuse(function: Callable[..., Any] | None = None) -> Callable[..., Any]:
             f"function: {function!r} has parameters {sorted(own)}, which the fused function adds"
         )
     return Fused(function)
+
+
+docstrings.complete(__name__)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU._runtime import capabilities, core, errors, order_after, require_array, state
+from PyGPU._runtime import capabilities, core, docstrings, errors, order_after, require_array, state
 
 if TYPE_CHECKING:
     from PyGPU._types import DType, HasCudaArrayInterface, HasDLPack, Int, StreamLike
@@ -44,30 +44,19 @@ def from_dlpack(
     The null stream waits for the work that the other library has enqueued on the array. The memory
     is released when the last view of it is deleted and PyGPU's work on it is complete.
 
-    Parameters
-    ----------
-    x : object with ``__dlpack__`` and ``__dlpack_device__``
-        Array in memory that this target's devices can access; CPU memory on the target ``host``.
-    device : int or (int, int), optional
-        Device of the result: its number, or DLPack's pair of device type and number. If `x` is on
-        another device, its data is copied.
-    copy : bool, optional
-        True copies the data to new memory. False forbids copies by PyGPU and the other library.
-    stream : Stream, optional
-        Non-blocking stream on which the array will be used; the stream waits for the data.
-
-    Returns
-    -------
-    GPUArray
-        An array that shares the memory of `x`, or a copy.
-
-    Raises
-    ------
-    BufferError
-        The memory of `x` is not accessible, NumPy lacks its dtype, a copy is needed but forbidden,
-        or `x` is read-only and not copied.
-    TypeError
-        `x` has no ``__dlpack__``, or `device` is neither an integer nor a pair of integers.
+    :param object with ``__dlpack__`` and ``__dlpack_device__`` x: Array in memory that this
+        target's devices can access; CPU memory on the target ``host``.
+    :param int or (int, int) device: Device of the result: its number, or DLPack's pair of device
+        type and number. If `x` is on another device, its data is copied.
+    :param copy: True copies the data to new memory. False forbids copies by PyGPU and the other
+        library.
+    :param stream: Non-blocking stream on which the array will be used; the stream waits for the
+        data.
+    :returns: An array that shares the memory of `x`, or a copy.
+    :raises BufferError: The memory of `x` is not accessible, NumPy lacks its dtype, a copy is
+        needed but forbidden, or `x` is read-only and not copied.
+    :raises TypeError: `x` has no ``__dlpack__``, or `device` is neither an integer nor a pair of
+        integers.
 
     See Also
     --------
@@ -118,34 +107,22 @@ def asarray(
 ) -> core.GPUArray:
     """Return a GPUArray that shares the memory of `x`.
 
-    Parameters
-    ----------
-    x : GPUArray, or array of another library in device memory
-        A GPUArray is returned unchanged. Other arrays are imported by the first protocol that they
-        support: version 3 of the CUDA array interface, DLPack, an older CUDA array interface.
-        Older interfaces name no stream, so the import waits for all work on the device.
-    stream : Stream, optional
-        Non-blocking stream on which the array will be used; the stream waits for the data.
-
-    Returns
-    -------
-    GPUArray
-        `x` itself, or an array that shares its memory.
-
-    Raises
-    ------
-    TypeError
-        `x` is a NumPy array or has none of the protocols; ``to_gpu`` copies host data.
-    BufferError
-        The memory cannot be shared: it is not accessible to the device, or `x` is read-only or has
-        a mask.
+    :param GPUArray, or array of another library in device memory x: A GPUArray is returned
+        unchanged. Other arrays are imported by the first protocol that they support: version 3 of
+        the CUDA array interface, DLPack, an older CUDA array interface. Older interfaces name no
+        stream, so the import waits for all work on the device.
+    :param stream: Non-blocking stream on which the array will be used; the stream waits for the
+        data.
+    :returns: `x` itself, or an array that shares its memory.
+    :raises TypeError: `x` is a NumPy array or has none of the protocols; ``to_gpu`` copies host
+        data.
+    :raises BufferError: The memory cannot be shared: it is not accessible to the device, or `x` is
+        read-only or has a mask.
 
     See Also
     --------
     from_dlpack : Import by DLPack, with a choice of device and copy.
 
-    Examples
-    --------
     >>> from PyGPU import gpuarray
     >>> a = gpuarray.zeros(3)
     >>> gpuarray.asarray(a) is a
@@ -178,27 +155,12 @@ def require_contiguous(a: core.GPUArray, order: str = "C") -> core.GPUArray:
     Such libraries ignore strides, so they would silently read the wrong elements of an array with
     gaps or transposed axes.
 
-    Parameters
-    ----------
-    a : GPUArray
-        Array to check.
-    order : {"C", "F", "A"}
-        Memory order of the elements: row-major, column-major, or either.
+    :param a: Array to check.
+    :param {"C", "F", "A"} order: Memory order of the elements: row-major, column-major, or either.
+    :returns: The array itself.
+    :raises TypeError: `a` is not a GPUArray.
+    :raises ValueError: `order` is unknown, or the elements are not contiguous in this order.
 
-    Returns
-    -------
-    GPUArray
-        The array itself.
-
-    Raises
-    ------
-    TypeError
-        `a` is not a GPUArray.
-    ValueError
-        `order` is unknown, or the elements are not contiguous in this order.
-
-    Examples
-    --------
     >>> from PyGPU import gpuarray
     >>> a = gpuarray.zeros((2, 3))
     >>> gpuarray.require_contiguous(a) is a
@@ -317,3 +279,6 @@ def _dtype(interface: Mapping[str, Any]) -> DType:
     if dtype.kind == "V" and descr is not None and descr != [("", interface["typestr"])]:
         dtype = np.dtype(descr)
     return dtype
+
+
+docstrings.complete(__name__)

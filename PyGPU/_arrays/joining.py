@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from PyGPU._arrays.index_copies import copy_in_c_order
-from PyGPU._runtime import as_list, core, on_device_of_first, require_array
+from PyGPU._runtime import as_list, core, docstrings, on_device_of_first, require_array
 
 if TYPE_CHECKING:
     from PyGPU._types import AllocatorLike, Int, Shape, StreamLike
@@ -39,33 +39,17 @@ def concatenate(
 ) -> core.GPUArray:
     """Join arrays along an existing axis.
 
-    Parameters
-    ----------
-    arrays : sequence of GPUArray
-        Arrays whose shapes differ along `axis` only.
-    axis : int
-        Axis to join along.
-    allocator : callable, optional
-        Allocator of the result; by default that of the first array.
-
-    Returns
-    -------
-    GPUArray
-        A new array in C order, of the dtype that NumPy promotes the dtypes of the arrays to.
-
-    Raises
-    ------
-    ValueError
-        `arrays` is empty, an array has no axes, the shapes do not match, or `axis` is out of
-        range.
+    :param sequence of GPUArray arrays: Arrays whose shapes differ along `axis` only.
+    :param axis: Axis to join along.
+    :param callable allocator: Allocator of the result; by default that of the first array.
+    :returns: A new array in C order, of the dtype that NumPy promotes the dtypes of the arrays to.
+    :raises ValueError: `arrays` is empty, an array has no axes, the shapes do not match, or `axis`
+        is out of range.
 
     See Also
     --------
     stack : Join arrays along a new axis.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> a = gpuarray.to_gpu(np.array([1, 2]))
     >>> gpuarray.concatenate([a, a])
@@ -79,32 +63,16 @@ def stack(
 ) -> core.GPUArray:
     """Join arrays of one shape along a new axis.
 
-    Parameters
-    ----------
-    arrays : sequence of GPUArray
-        Arrays of the same shape.
-    axis : int
-        Position of the new axis in the result.
-    allocator : callable, optional
-        Allocator of the result; by default that of the first array.
-
-    Returns
-    -------
-    GPUArray
-        A new array in C order, of the dtype that NumPy promotes the dtypes of the arrays to.
-
-    Raises
-    ------
-    ValueError
-        `arrays` is empty, the shapes differ, or `axis` is out of range.
+    :param sequence of GPUArray arrays: Arrays of the same shape.
+    :param axis: Position of the new axis in the result.
+    :param callable allocator: Allocator of the result; by default that of the first array.
+    :returns: A new array in C order, of the dtype that NumPy promotes the dtypes of the arrays to.
+    :raises ValueError: `arrays` is empty, the shapes differ, or `axis` is out of range.
 
     See Also
     --------
     concatenate : Join arrays along an existing axis.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> a = gpuarray.to_gpu(np.array([1, 2]))
     >>> gpuarray.stack([a, a])
@@ -117,21 +85,10 @@ def stack(
 def transpose(a: core.GPUArray, axes: Shape | None = None) -> core.GPUArray:
     """Return a view with permuted axes, ``a.transpose(axes)``.
 
-    Parameters
-    ----------
-    a : GPUArray
-        Array to transpose.
-    axes : sequence of int, optional
-        The axes of `a` in their new order; reversed by default.
+    :param a: Array to transpose.
+    :param sequence of int axes: The axes of `a` in their new order; reversed by default.
+    :returns: A view of the memory of `a`.
 
-    Returns
-    -------
-    GPUArray
-        A view of the memory of `a`.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> gpuarray.transpose(gpuarray.to_gpu(np.array([[1, 2], [3, 4]])))
     array([[1, 3],
@@ -143,23 +100,11 @@ def transpose(a: core.GPUArray, axes: Shape | None = None) -> core.GPUArray:
 def reshape(a: core.GPUArray, *shape: Shape, order: str = "C") -> core.GPUArray:
     """Return the elements in another shape, ``a.reshape(*shape, order=order)``.
 
-    Parameters
-    ----------
-    a : GPUArray
-        Array to reshape.
-    *shape : int or sequence of int
-        The new shape; one length may be -1.
-    order : {"C", "F", "A"}
-        Order in which the elements are counted.
+    :param a: Array to reshape.
+    :param int or sequence of int *shape: The new shape; one length may be -1.
+    :param {"C", "F", "A"} order: Order in which the elements are counted.
+    :returns: A view of the memory of `a` if possible; otherwise a copy.
 
-    Returns
-    -------
-    GPUArray
-        A view of the memory of `a` if possible; otherwise a copy.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> gpuarray.reshape(gpuarray.to_gpu(np.array([1, 2, 3, 4])), 2, 2)
     array([[1, 2],
@@ -172,19 +117,9 @@ def reshape(a: core.GPUArray, *shape: Shape, order: str = "C") -> core.GPUArray:
 def reverse(self: core.GPUArray, stream: StreamLike = None) -> core.GPUArray:
     """Return a new array with the elements in reverse order along every axis.
 
-    Parameters
-    ----------
-    stream : Stream, optional
-        Stream to copy on; the null stream by default.
+    :param stream: Stream to copy on; the null stream by default.
+    :returns: The reversed array.
 
-    Returns
-    -------
-    GPUArray
-        The reversed array.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> gpuarray.to_gpu(np.array([1, 2, 3])).reverse()
     array([3, 2, 1])
@@ -197,3 +132,6 @@ def reverse(self: core.GPUArray, stream: StreamLike = None) -> core.GPUArray:
 
 #: Methods of the class GPUArray.
 METHODS = {"reverse": reverse}
+
+
+docstrings.complete(__name__)

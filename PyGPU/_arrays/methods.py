@@ -10,7 +10,7 @@ import numpy as np
 from PyGPU._arrays import tracing
 from PyGPU._arrays.functions import apply, run
 from PyGPU._kernels import result_dtypes
-from PyGPU._runtime import core, require_array
+from PyGPU._runtime import core, docstrings, require_array
 
 if TYPE_CHECKING:
     from PyGPU._types import Number, Operand, StreamLike
@@ -53,19 +53,9 @@ def imag(self: core.GPUArray) -> core.GPUArray:
 def conj(self: core.GPUArray, out: core.GPUArray | None = None) -> core.GPUArray:
     """Return the complex conjugate: a new array or `out`; the array itself if it is real.
 
-    Parameters
-    ----------
-    out : GPUArray, optional
-        Array for the result of a complex array.
+    :param out: Array for the result of a complex array.
+    :returns: The conjugates, in the array's dtype.
 
-    Returns
-    -------
-    GPUArray
-        The conjugates, in the array's dtype.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> gpuarray.to_gpu(np.array([1 + 2j])).conj()
     array([1.-2.j])
@@ -84,36 +74,17 @@ def mul_add(
 ) -> core.GPUArray:
     """Compute ``selffac * self + otherfac * other`` in one kernel.
 
-    Parameters
-    ----------
-    selffac : number
-        Factor of the array. The two arrays alone decide the result's dtype, which must be able to
-        hold both factors.
-    other : GPUArray
-        Second array; the two shapes broadcast.
-    otherfac : number
-        Factor of `other`.
-    add_timer : callable(elements, seconds), optional
-        Receives the number of elements that the kernel moved, and a function that returns the
-        kernel's time in seconds.
-    stream : Stream, optional
-        Stream to launch on; the null stream by default.
-    out : GPUArray, optional
-        Array for the result; a new array by default.
+    :param number selffac: Factor of the array. The two arrays alone decide the result's dtype,
+        which must be able to hold both factors.
+    :param other: Second array; the two shapes broadcast.
+    :param number otherfac: Factor of `other`.
+    :param callable(elements, seconds) add_timer: Receives the number of elements that the kernel
+        moved, and a function that returns the kernel's time in seconds.
+    :param stream: Stream to launch on; the null stream by default.
+    :param out: Array for the result; a new array by default.
+    :returns: The weighted sum.
+    :raises ArgumentError: The result's dtype cannot hold a factor.
 
-    Returns
-    -------
-    GPUArray
-        The weighted sum.
-
-    Raises
-    ------
-    ArgumentError
-        The result's dtype cannot hold a factor.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> a = gpuarray.to_gpu(np.array([1.0, 2.0]))
     >>> a.mul_add(10, a, 1)
@@ -208,3 +179,6 @@ METHODS = {
     **{"real": property(real), "imag": property(imag), "conj": conj, "conjugate": conj},
     **{"mul_add": mul_add, "_axpbyz": _axpbyz, "clip": clip},
 }
+
+
+docstrings.complete(__name__)

@@ -24,19 +24,12 @@ def _restored(
 ) -> GPUArray:
     """Return the array of a pickle.
 
-    Parameters
-    ----------
-    ary : numpy.ndarray
-        Elements, which are copied to the device from this array's memory.
-    device : int, optional
-        Device of the pickled array. None, and a device that this machine lacks, mean the current
-        device.
-    axes : list of int, optional
-        Axes of the array in the order of `ary`.
-    kind : type, optional
-        Class of the array.
-    dtype : numpy.dtype, optional
-        Dtype of the array; by default that of `ary`.
+    :param ary: Elements, which are copied to the device from this array's memory.
+    :param device: Device of the pickled array. None, and a device that this machine lacks, mean the
+        current device.
+    :param list of int axes: Axes of the array in the order of `ary`.
+    :param type kind: Class of the array.
+    :param dtype: Dtype of the array; by default that of `ary`.
     """
     if dtype is not None:
         ary = ary.view(dtype)
@@ -87,8 +80,6 @@ def _reduce(self: GPUArray) -> tuple[Any, ...]:
 
     With protocol 5 the elements are a buffer, which ``buffer_callback`` receives without a copy.
 
-    Examples
-    --------
     >>> import pickle
     >>> import numpy as np
     >>> import PyGPU.gpuarray as gpuarray

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU._runtime import core, extent, warn
+from PyGPU._runtime import core, docstrings, extent, warn
 
 if TYPE_CHECKING:
     from PyGPU._types import (
@@ -131,49 +131,27 @@ def arange(
 ) -> core.GPUArray:
     """Make an array of evenly spaced numbers: ``arange([start,] stop[, step][, dtype])``.
 
-    Parameters
-    ----------
-    *args : numbers and numpy.dtype
-        `start`, `stop`, `step` and `dtype` by position, as in PyCUDA.
-    start : number, optional
-        First number; 0 by default.
-    stop : number
-        End of the range, which is not included. A complex range ends where the range of its real
-        or imaginary parts ends, as in NumPy.
-    step : number, optional
-        Difference between consecutive numbers; 1 by default.
-    dtype : numpy.dtype, optional
-        Dtype of the numbers; by default guessed from the arguments, with a UserWarning. Integers
-        are exact to 64 bits; others are computed in double precision and rounded once.
-    allocator : callable, optional
-        Allocator of the array; stream-ordered memory by default.
-    stream : Stream, optional
-        Stream to launch on; the null stream by default.
-    device : int or Device, optional
-        Device of the array; the current device by default.
-
-    Returns
-    -------
-    GPUArray
-        The numbers, a one-dimensional array.
-
-    Raises
-    ------
-    TypeError
-        `dtype` is not numeric, `dtype` is real but the numbers are complex, or an argument is not
-        a number.
-    ValueError
-        `step` is 0, or a number is not finite.
-    OverflowError
-        `dtype` cannot hold an integer of the range.
+    :param numbers and numpy.dtype *args: `start`, `stop`, `step` and `dtype` by position, as in
+        PyCUDA.
+    :param number start: First number; 0 by default.
+    :param number stop: End of the range, which is not included. A complex range ends where the
+        range of its real or imaginary parts ends, as in NumPy.
+    :param number step: Difference between consecutive numbers; 1 by default.
+    :param dtype: Dtype of the numbers; by default guessed from the arguments, with a UserWarning.
+        Integers are exact to 64 bits; others are computed in double precision and rounded once.
+    :param callable allocator: Allocator of the array; stream-ordered memory by default.
+    :param stream: Stream to launch on; the null stream by default.
+    :param int or Device device: Device of the array; the current device by default.
+    :returns: The numbers, a one-dimensional array.
+    :raises TypeError: `dtype` is not numeric, `dtype` is real but the numbers are complex, or an
+        argument is not a number.
+    :raises ValueError: `step` is 0, or a number is not finite.
+    :raises OverflowError: `dtype` cannot hold an integer of the range.
 
     See Also
     --------
     linspace : Choose the number of elements instead of the step.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> gpuarray.arange(0, 10, 3, dtype=np.int32)
     array([0, 3, 6, 9], dtype=int32)
@@ -221,26 +199,13 @@ def ones(
 ) -> core.GPUArray:
     """Make an array of ones.
 
-    Parameters
-    ----------
-    shape : int or sequence of int
-        Shape of the array.
-    dtype : numpy.dtype
-        Dtype of the array.
-    allocator : callable, optional
-        Allocator of the array; stream-ordered memory by default.
-    order : {"C", "F"}
-        Memory order of the axes.
-    device : int or Device, optional
-        Device of the array; the current device by default.
+    :param int or sequence of int shape:
+    :param dtype: Dtype of the array.
+    :param callable allocator: Allocator of the array; stream-ordered memory by default.
+    :param order: Memory order of the axes.
+    :param int or Device device: Device of the array; the current device by default.
+    :returns: The array of ones.
 
-    Returns
-    -------
-    GPUArray
-        The array of ones.
-
-    Examples
-    --------
     >>> from PyGPU import gpuarray
     >>> gpuarray.ones(3)
     array([1., 1., 1.])
@@ -256,24 +221,12 @@ def ones_like(
 ) -> core.GPUArray:
     """Make an array of ones with the shape of another array.
 
-    Parameters
-    ----------
-    other_ary : GPUArray or array_like
-        Array that sets shape, and by default dtype and order.
-    dtype : numpy.dtype, optional
-        Dtype of the array; that of `other_ary` by default.
-    order : {"K", "A", "C", "F"}
-        Memory order of the axes; "K" keeps that of `other_ary`.
-    shape : int or sequence of int, optional
-        Shape of the array; that of `other_ary` by default.
+    :param GPUArray or array_like other_ary: Array that sets shape, and by default dtype and order.
+    :param dtype: Dtype of the array; that of `other_ary` by default.
+    :param {"K", "A", "C", "F"} order: Memory order of the axes; "K" keeps that of `other_ary`.
+    :param int or sequence of int shape: Shape of the array; that of `other_ary` by default.
+    :returns: The array of ones.
 
-    Returns
-    -------
-    GPUArray
-        The array of ones.
-
-    Examples
-    --------
     >>> from PyGPU import gpuarray
     >>> gpuarray.ones_like(gpuarray.zeros(2, "int32"))
     array([1, 1], dtype=int32)
@@ -292,28 +245,14 @@ def full(
 ) -> core.GPUArray:
     """Make an array filled with one value.
 
-    Parameters
-    ----------
-    shape : int or sequence of int
-        Shape of the array.
-    fill_value : scalar
-        Value of every element.
-    dtype : numpy.dtype, optional
-        Dtype of the array; that of `fill_value` by default.
-    allocator : callable, optional
-        Allocator of the array; stream-ordered memory by default.
-    order : {"C", "F"}
-        Memory order of the axes.
-    device : int or Device, optional
-        Device of the array; the current device by default.
+    :param int or sequence of int shape:
+    :param scalar fill_value: Value of every element.
+    :param dtype: Dtype of the array; that of `fill_value` by default.
+    :param callable allocator: Allocator of the array; stream-ordered memory by default.
+    :param order: Memory order of the axes.
+    :param int or Device device: Device of the array; the current device by default.
+    :returns: The filled array.
 
-    Returns
-    -------
-    GPUArray
-        The filled array.
-
-    Examples
-    --------
     >>> from PyGPU import gpuarray
     >>> gpuarray.full(2, 0.5)
     array([0.5, 0.5])
@@ -334,26 +273,13 @@ def full_like(
 ) -> core.GPUArray:
     """Make an array filled with one value, with the shape of another array.
 
-    Parameters
-    ----------
-    other_ary : GPUArray or array_like
-        Array that sets shape, and by default dtype and order.
-    fill_value : scalar
-        Value of every element.
-    dtype : numpy.dtype, optional
-        Dtype of the array; that of `other_ary` by default.
-    order : {"K", "A", "C", "F"}
-        Memory order of the axes; "K" keeps that of `other_ary`.
-    shape : int or sequence of int, optional
-        Shape of the array; that of `other_ary` by default.
+    :param GPUArray or array_like other_ary: Array that sets shape, and by default dtype and order.
+    :param scalar fill_value: Value of every element.
+    :param dtype: Dtype of the array; that of `other_ary` by default.
+    :param {"K", "A", "C", "F"} order: Memory order of the axes; "K" keeps that of `other_ary`.
+    :param int or sequence of int shape: Shape of the array; that of `other_ary` by default.
+    :returns: The filled array.
 
-    Returns
-    -------
-    GPUArray
-        The filled array.
-
-    Examples
-    --------
     >>> from PyGPU import gpuarray
     >>> gpuarray.full_like(gpuarray.zeros((2, 2), "int32"), 7)
     array([[7, 7],
@@ -367,3 +293,6 @@ def _with_value(array: core.GPUArray, value: Any) -> core.GPUArray:
         return array.fill(value)
     array[...] = value
     return array
+
+
+docstrings.complete(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyGPU._runtime import core
+from PyGPU._runtime import core, docstrings
 
 if TYPE_CHECKING:
     from PyGPU._types import AllocatorLike, DTypeLike, StreamLike
@@ -21,28 +21,15 @@ def subset_sum(
 ) -> core.GPUArray:
     """Sum the elements of `a` at the given indices.
 
-    Parameters
-    ----------
-    subset : GPUArray
-        Array of integers: flat indices into `a`, in C order. They are not checked and must be in
-        [0, a.size).
-    a : GPUArray
-        Array to choose elements from.
-    dtype : numpy.dtype, optional
-        Dtype of the computation and of the result; by default, as for :func:`gpuarray.sum`.
-    stream : Stream, optional
-        Stream to launch on; the null stream by default.
-    allocator : callable(nbytes), optional
-        Allocator of a new result; the allocator of `a` by default.
+    :param subset: Array of integers: flat indices into `a`, in C order. They are not checked and
+        must be in [0, a.size).
+    :param a: Array to choose elements from.
+    :param dtype: Dtype of the computation and of the result; by default, as for
+        :func:`gpuarray.sum`.
+    :param stream: Stream to launch on; the null stream by default.
+    :param allocator: Allocator of a new result; the allocator of `a` by default.
+    :returns: The sum, a zero-dimensional array.
 
-    Returns
-    -------
-    GPUArray
-        The sum, a zero-dimensional array.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> a = gpuarray.to_gpu(np.array([1, 2, 3]))
     >>> subset = gpuarray.to_gpu(np.array([0, 2], np.int32))
@@ -62,28 +49,14 @@ def subset_dot(
 ) -> core.GPUArray:
     """Sum the products of the elements of `a` and `b` at the given indices.
 
-    Parameters
-    ----------
-    subset : GPUArray
-        Array of integers: flat indices into `a`, in C order. They are not checked and must be in
-        [0, a.size).
-    a, b : GPUArray
-        Arrays to choose elements from.
-    dtype : numpy.dtype, optional
-        Dtype of the computation and of the result; that of `a` by default.
-    stream : Stream, optional
-        Stream to launch on; the null stream by default.
-    allocator : callable(nbytes), optional
-        Allocator of a new result; the allocator of `a` by default.
+    :param subset: Array of integers: flat indices into `a`, in C order. They are not checked and
+        must be in [0, a.size).
+    :param a, b: Arrays to choose elements from.
+    :param dtype: Dtype of the computation and of the result; that of `a` by default.
+    :param stream: Stream to launch on; the null stream by default.
+    :param allocator: Allocator of a new result; the allocator of `a` by default.
+    :returns: The dot product, a zero-dimensional array.
 
-    Returns
-    -------
-    GPUArray
-        The dot product, a zero-dimensional array.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> a = gpuarray.to_gpu(np.array([1, 2, 3]))
     >>> subset = gpuarray.to_gpu(np.array([0, 2], np.int32))
@@ -101,26 +74,13 @@ def subset_max(
 ) -> core.GPUArray:
     """Find the largest of the elements of `a` at the given indices.
 
-    Parameters
-    ----------
-    subset : GPUArray
-        Array of integers: flat indices into `a`, in C order. They are not checked and must be in
-        [0, a.size).
-    a : GPUArray
-        Array to choose elements from.
-    stream : Stream, optional
-        Stream to launch on; the null stream by default.
-    allocator : callable(nbytes), optional
-        Allocator of a new result; the allocator of `a` by default.
+    :param subset: Array of integers: flat indices into `a`, in C order. They are not checked and
+        must be in [0, a.size).
+    :param a: Array to choose elements from.
+    :param stream: Stream to launch on; the null stream by default.
+    :param allocator: Allocator of a new result; the allocator of `a` by default.
+    :returns: The largest element, a zero-dimensional array.
 
-    Returns
-    -------
-    GPUArray
-        The largest element, a zero-dimensional array.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> a = gpuarray.to_gpu(np.array([1, 2, 3]))
     >>> subset = gpuarray.to_gpu(np.array([0, 2], np.int32))
@@ -138,26 +98,13 @@ def subset_min(
 ) -> core.GPUArray:
     """Find the smallest of the elements of `a` at the given indices.
 
-    Parameters
-    ----------
-    subset : GPUArray
-        Array of integers: flat indices into `a`, in C order. They are not checked and must be in
-        [0, a.size).
-    a : GPUArray
-        Array to choose elements from.
-    stream : Stream, optional
-        Stream to launch on; the null stream by default.
-    allocator : callable(nbytes), optional
-        Allocator of a new result; the allocator of `a` by default.
+    :param subset: Array of integers: flat indices into `a`, in C order. They are not checked and
+        must be in [0, a.size).
+    :param a: Array to choose elements from.
+    :param stream: Stream to launch on; the null stream by default.
+    :param allocator: Allocator of a new result; the allocator of `a` by default.
+    :returns: The smallest element, a zero-dimensional array.
 
-    Returns
-    -------
-    GPUArray
-        The smallest element, a zero-dimensional array.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> a = gpuarray.to_gpu(np.array([1, 2, 3]))
     >>> subset = gpuarray.to_gpu(np.array([0, 2], np.int32))
@@ -165,3 +112,6 @@ def subset_min(
     array(1)
     """
     return core._reduce_subset("min", subset, (a,), None, stream, allocator)
+
+
+docstrings.complete(__name__)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from PyGPU._runtime import docstrings
+
 if TYPE_CHECKING:
     from PyGPU._types import DType
 
@@ -27,20 +29,10 @@ __all__ = [
 def f_contiguous_strides(itemsize: int, shape: Sequence[int]) -> tuple[int, ...]:
     """Return the strides of a contiguous array in Fortran order.
 
-    Parameters
-    ----------
-    itemsize : int
-        Size of an element in bytes.
-    shape : sequence of int
-        Lengths of the axes; a length of zero counts as one.
+    :param itemsize: Size of an element in bytes.
+    :param sequence of int shape: Lengths of the axes; a length of zero counts as one.
+    :returns tuple of int: Strides in bytes.
 
-    Returns
-    -------
-    tuple of int
-        Strides in bytes.
-
-    Examples
-    --------
     >>> from PyGPU.compyte.array import f_contiguous_strides
     >>> f_contiguous_strides(4, (2, 3))
     (4, 8)
@@ -52,20 +44,10 @@ def f_contiguous_strides(itemsize: int, shape: Sequence[int]) -> tuple[int, ...]
 def c_contiguous_strides(itemsize: int, shape: Sequence[int]) -> tuple[int, ...]:
     """Return the strides of a contiguous array in C order.
 
-    Parameters
-    ----------
-    itemsize : int
-        Size of an element in bytes.
-    shape : sequence of int
-        Lengths of the axes; a length of zero counts as one.
+    :param itemsize: Size of an element in bytes.
+    :param sequence of int shape: Lengths of the axes; a length of zero counts as one.
+    :returns tuple of int: Strides in bytes.
 
-    Returns
-    -------
-    tuple of int
-        Strides in bytes.
-
-    Examples
-    --------
     >>> from PyGPU.compyte.array import c_contiguous_strides
     >>> c_contiguous_strides(4, (2, 3))
     (12, 4)
@@ -102,22 +84,11 @@ def equal_strides(strides1: Sequence[int], strides2: Sequence[int], shape: Seque
 def is_f_contiguous_strides(strides: Sequence[int], itemsize: int, shape: Sequence[int]) -> bool:
     """Test whether an array with these strides is contiguous in Fortran order.
 
-    Parameters
-    ----------
-    strides : sequence of int
-        Strides in bytes.
-    itemsize : int
-        Size of an element in bytes.
-    shape : sequence of int
-        Lengths of the axes.
+    :param sequence of int strides: Strides in bytes.
+    :param itemsize: Size of an element in bytes.
+    :param sequence of int shape: Lengths of the axes.
+    :returns: True if the array is contiguous in Fortran order.
 
-    Returns
-    -------
-    bool
-        True if the array is contiguous in Fortran order.
-
-    Examples
-    --------
     >>> from PyGPU.compyte.array import is_f_contiguous_strides
     >>> is_f_contiguous_strides((4, 8), 4, (2, 3))
     True
@@ -128,22 +99,11 @@ def is_f_contiguous_strides(strides: Sequence[int], itemsize: int, shape: Sequen
 def is_c_contiguous_strides(strides: Sequence[int], itemsize: int, shape: Sequence[int]) -> bool:
     """Test whether an array with these strides is contiguous in C order.
 
-    Parameters
-    ----------
-    strides : sequence of int
-        Strides in bytes.
-    itemsize : int
-        Size of an element in bytes.
-    shape : sequence of int
-        Lengths of the axes.
+    :param sequence of int strides: Strides in bytes.
+    :param itemsize: Size of an element in bytes.
+    :param sequence of int shape: Lengths of the axes.
+    :returns: True if the array is contiguous in C order.
 
-    Returns
-    -------
-    bool
-        True if the array is contiguous in C order.
-
-    Examples
-    --------
     >>> from PyGPU.compyte.array import is_c_contiguous_strides
     >>> is_c_contiguous_strides((4, 8), 4, (2, 3))
     False
@@ -154,14 +114,8 @@ def is_c_contiguous_strides(strides: Sequence[int], itemsize: int, shape: Sequen
 class ArrayFlags:
     """The contiguity of an array: ``f_contiguous``, ``c_contiguous``, and ``forc`` for either.
 
-    Parameters
-    ----------
-    ary : GPUArray or numpy.ndarray
-        Array with strides, dtype and shape.
+    :param GPUArray or numpy.ndarray ary: Array with strides, dtype and shape.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU.compyte.array import ArrayFlags
     >>> ArrayFlags(np.zeros((2, 3)))
       C_CONTIGUOUS : True
@@ -181,23 +135,11 @@ class ArrayFlags:
 def get_common_dtype(obj1: Any, obj2: Any, allow_double: bool) -> DType:
     """Return the dtype of the sum of an array and an array or number.
 
-    Parameters
-    ----------
-    obj1 : GPUArray or numpy.ndarray
-        Array.
-    obj2 : GPUArray, numpy.ndarray or number
-        Second operand.
-    allow_double : bool
-        If false, return float32 and complex64 instead of float64 and complex128.
+    :param GPUArray or numpy.ndarray obj1: Array.
+    :param GPUArray, numpy.ndarray or number obj2: Second operand.
+    :param allow_double: If false, return float32 and complex64 instead of float64 and complex128.
+    :returns: The dtype of the sum.
 
-    Returns
-    -------
-    numpy.dtype
-        The dtype of the sum.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU.compyte.array import get_common_dtype
     >>> get_common_dtype(np.zeros(1, np.int64), np.zeros(1, np.float32), allow_double=False)
     dtype('float32')
@@ -208,3 +150,6 @@ def get_common_dtype(obj1: Any, obj2: Any, allow_double: bool) -> DType:
     if allow_double:
         return dtype
     return np.dtype({"d": "f", "D": "F"}.get(dtype.char, dtype))
+
+
+docstrings.complete(__name__)

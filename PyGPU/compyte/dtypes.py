@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PyGPU._kernels.registry import REGISTRY, DTypeRegistry, Scalar, Vector, read_declaration
 from PyGPU._kernels.types import register_dtype
+from PyGPU._runtime import docstrings
 
 if TYPE_CHECKING:
     from PyGPU._types import DType
@@ -77,17 +78,10 @@ def fill_registry_with_c_types(
 ) -> None:
     """Add the names of C's types to a registry.
 
-    Parameters
-    ----------
-    reg : DTypeRegistry
-        Registry to fill.
-    respect_windows : bool
-        Ignored; PyCUDA uses it for Windows, where long has four bytes.
-    include_bool : bool
-        Add bool as well.
+    :param reg: Registry to fill.
+    :param respect_windows: Ignored; PyCUDA uses it for Windows, where long has four bytes.
+    :param include_bool: Add bool as well.
 
-    Examples
-    --------
     >>> from PyGPU.compyte.dtypes import DTypeRegistry, fill_registry_with_c_types
     >>> registry = DTypeRegistry()
     >>> fill_registry_with_c_types(registry, respect_windows=False)
@@ -100,13 +94,8 @@ def fill_registry_with_c_types(
 def fill_registry_with_opencl_c_types(reg: DTypeRegistry) -> None:
     """Add the names of OpenCL's types to a registry.
 
-    Parameters
-    ----------
-    reg : DTypeRegistry
-        Registry to fill.
+    :param reg: Registry to fill.
 
-    Examples
-    --------
     >>> from PyGPU.compyte.dtypes import DTypeRegistry, fill_registry_with_opencl_c_types
     >>> registry = DTypeRegistry()
     >>> fill_registry_with_opencl_c_types(registry)
@@ -119,13 +108,8 @@ def fill_registry_with_opencl_c_types(reg: DTypeRegistry) -> None:
 def fill_registry_with_c99_stdint_types(reg: DTypeRegistry) -> None:
     """Add the names of the types in <stdint.h> to a registry.
 
-    Parameters
-    ----------
-    reg : DTypeRegistry
-        Registry to fill.
+    :param reg: Registry to fill.
 
-    Examples
-    --------
     >>> from PyGPU.compyte.dtypes import DTypeRegistry, fill_registry_with_c99_stdint_types
     >>> registry = DTypeRegistry()
     >>> fill_registry_with_c99_stdint_types(registry)
@@ -138,13 +122,8 @@ def fill_registry_with_c99_stdint_types(reg: DTypeRegistry) -> None:
 def fill_registry_with_c99_complex_types(reg: DTypeRegistry) -> None:
     """Add the names of the types in <complex.h> to a registry.
 
-    Parameters
-    ----------
-    reg : DTypeRegistry
-        Registry to fill.
+    :param reg: Registry to fill.
 
-    Examples
-    --------
     >>> from PyGPU.compyte.dtypes import DTypeRegistry, fill_registry_with_c99_complex_types
     >>> registry = DTypeRegistry()
     >>> fill_registry_with_c99_complex_types(registry)
@@ -193,3 +172,6 @@ def parse_c_arg_backend(
     if isinstance(name_to_dtype, DTypeRegistry):
         name_to_dtype = name_to_dtype.name_to_dtype.__getitem__
     return read_declaration(c_arg, scalar_arg_factory, vec_arg_factory, name_to_dtype)
+
+
+docstrings.complete(__name__)
