@@ -6,64 +6,19 @@ Arrays may have any strides, and a bool, integer or floating-point dtype. All re
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from PyGPU._runtime import core
+from PyGPU._runtime import core, docstrings
 
 if TYPE_CHECKING:
     from PyGPU._types import AllocatorLike, Axis, DTypeLike, Number, StreamLike
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 _reduce = core._reduce
 __all__ = ["all", "any", "dot", "max", "mean", "min", "prod", "sum"]
 
 
-_ENTRIES = """\
-a : GPUArray
-    Array of bool, integers, real or complex numbers, with any strides.
-dtype : numpy.dtype, optional
-    Dtype of the computation and of the result. By default, float64 for the mean of bools and
-    integers, int64 or uint64 for other results of bools and integers of 8 and 16 bits, and the
-    dtype of `a` for others, so 32-bit integers wrap on overflow. float16 is accumulated in float32.
-    The default and the dtype of `out` are promoted.
-stream : Stream, optional
-    Stream to launch on; the null stream by default.
-allocator : callable(nbytes), optional
-    Allocator of a new result; the array's allocator by default.
-axis : int or tuple of int, optional
-    Axes to reduce; all axes by default.
-out : GPUArray, optional
-    Array of the result's shape. The result is cast to its dtype by NumPy's "same_kind" rule.
-keepdims : bool
-    Keep the reduced axes with length one.
-initial : number, optional
-    Number that takes part as an additional element. `mean` has none.
-where : GPUArray of bool, optional
-    Elements that take part; the shapes broadcast. `max` and `min` then need `initial`."""
-_PARAMETERS = {entry.split()[0]: entry for entry in re.split(r"\n(?=\w)", _ENTRIES)}
-
-
-def _described(documentation: str | None, parameters: Iterable[str]) -> str | None:
-    """Return a docstring whose section of parameters describes these parameters."""
-    if documentation is None:  # python -OO
-        return None
-    section = "\n".join(_PARAMETERS[name] for name in parameters)
-    text = f"Parameters\n----------\n{section}\n\nReturns\n"
-    # Python before 3.13 keeps the indentation of docstrings.
-    clean = inspect.cleandoc(documentation)
-    return re.sub(r"(Parameters\n.*?\n\n)?Returns\n", lambda _: text, clean, count=1, flags=re.S)
-
-
-def _documented(function: _Function) -> _Function:
-    """Add the parameters to a function's docstring."""
-    function.__doc__ = _described(function.__doc__, inspect.signature(function).parameters)
-    return function
-
-
-@_documented
 def sum(
     a: core.GPUArray,
     dtype: DTypeLike | None = None,
@@ -75,23 +30,13 @@ def sum(
 ) -> core.GPUArray:
     """Sum the elements of an array.
 
-    Returns
-    -------
-    GPUArray
-        The sums; a zero-dimensional array if all axes are reduced.
+    :param a, dtype, stream, allocator, axis, out, keepdims:
+    :returns: The sums; a zero-dimensional array if all axes are reduced.
+    :raises numpy.AxisError: `axis` is out of range. AxisError is a ValueError and an IndexError.
+    :raises ValueError: `axis` repeats an axis, `out` has the wrong shape, or the dtype has no C
+        type.
+    :raises TypeError: The result cannot be cast to the dtype of `out`.
 
-    Raises
-    ------
-    numpy.AxisError
-        `axis` is out of range. AxisError is a ValueError and an IndexError.
-    ValueError
-        `axis` repeats an axis, `out` has the wrong shape, or the dtype has no C type.
-    TypeError
-        The result cannot be cast to the dtype of `out`.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> a = gpuarray.to_gpu(np.array([[1, 2], [3, 4]]))
     >>> gpuarray.sum(a), gpuarray.sum(a, axis=0)
@@ -100,7 +45,6 @@ def sum(
     return _reduce("sum", a, axis, dtype, out, keepdims, stream, allocator)
 
 
-@_documented
 def prod(
     a: core.GPUArray,
     dtype: DTypeLike | None = None,
@@ -112,14 +56,9 @@ def prod(
 ) -> core.GPUArray:
     """Multiply the elements of an array.
 
-    Returns
-    -------
-    GPUArray
-        The products; a zero-dimensional array if all axes are reduced.
+    :param a, dtype, stream, allocator, axis, out, keepdims:
+    :returns: The products; a zero-dimensional array if all axes are reduced.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> a = gpuarray.to_gpu(np.array([[1, 2], [3, 4]]))
     >>> gpuarray.prod(a, axis=1)
@@ -128,7 +67,6 @@ def prod(
     return _reduce("prod", a, axis, dtype, out, keepdims, stream, allocator)
 
 
-@_documented
 def mean(
     a: core.GPUArray,
     dtype: DTypeLike | None = None,
@@ -140,14 +78,9 @@ def mean(
 ) -> core.GPUArray:
     """Compute the mean of the elements of an array.
 
-    Returns
-    -------
-    GPUArray
-        The means; a zero-dimensional array if all axes are reduced.
+    :param a, dtype, stream, allocator, axis, out, keepdims:
+    :returns: The means; a zero-dimensional array if all axes are reduced.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> a = gpuarray.to_gpu(np.array([[1, 2], [3, 4]]))
     >>> gpuarray.mean(a)
@@ -156,7 +89,6 @@ def mean(
     return _reduce("mean", a, axis, dtype, out, keepdims, stream, allocator)
 
 
-@_documented
 def max(
     a: core.GPUArray,
     stream: StreamLike = None,
@@ -167,21 +99,11 @@ def max(
 ) -> core.GPUArray:
     """Find the largest element, ignoring NaN unless every element is NaN.
 
-    Returns
-    -------
-    GPUArray
-        The largest elements, of the dtype of `a`.
+    :param a, stream, allocator, axis, out, keepdims:
+    :returns: The largest elements, of the dtype of `a`.
+    :raises TypeError: `a` is complex.
+    :raises ValueError: `a` has no elements along the reduced axes.
 
-    Raises
-    ------
-    TypeError
-        `a` is complex.
-    ValueError
-        `a` has no elements along the reduced axes.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> a = gpuarray.to_gpu(np.array([3.0, np.nan, 1.0]))
     >>> gpuarray.max(a)
@@ -190,7 +112,6 @@ def max(
     return _reduce("max", a, axis, None, out, keepdims, stream, allocator)
 
 
-@_documented
 def min(
     a: core.GPUArray,
     stream: StreamLike = None,
@@ -201,21 +122,11 @@ def min(
 ) -> core.GPUArray:
     """Find the smallest element, ignoring NaN unless every element is NaN.
 
-    Returns
-    -------
-    GPUArray
-        The smallest elements, of the dtype of `a`.
+    :param a, stream, allocator, axis, out, keepdims:
+    :returns: The smallest elements, of the dtype of `a`.
+    :raises TypeError: `a` is complex.
+    :raises ValueError: `a` has no elements along the reduced axes.
 
-    Raises
-    ------
-    TypeError
-        `a` is complex.
-    ValueError
-        `a` has no elements along the reduced axes.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> a = gpuarray.to_gpu(np.array([3.0, np.nan, 1.0]))
     >>> gpuarray.min(a)
@@ -224,7 +135,6 @@ def min(
     return _reduce("min", a, axis, None, out, keepdims, stream, allocator)
 
 
-@_documented
 def any(
     a: core.GPUArray,
     stream: StreamLike = None,
@@ -236,14 +146,9 @@ def any(
 ) -> core.GPUArray:
     """Test whether any element is nonzero; NaN counts as nonzero.
 
-    Returns
-    -------
-    GPUArray
-        The truth values, of dtype bool.
+    :param a, stream, allocator, axis, out, keepdims, where:
+    :returns: The truth values, of dtype bool.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> a = gpuarray.to_gpu(np.array([[0, 1], [0, 0]]))
     >>> gpuarray.any(a, axis=1)
@@ -254,7 +159,6 @@ def any(
     return _reduce("any", a, axis, None, out, keepdims, stream, allocator)
 
 
-@_documented
 def all(
     a: core.GPUArray,
     stream: StreamLike = None,
@@ -266,14 +170,9 @@ def all(
 ) -> core.GPUArray:
     """Test whether all elements are nonzero; NaN counts as nonzero.
 
-    Returns
-    -------
-    GPUArray
-        The truth values, of dtype bool.
+    :param a, stream, allocator, axis, out, keepdims, where:
+    :returns: The truth values, of dtype bool.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> a = gpuarray.to_gpu(np.array([[0, 1], [2, 3]]))
     >>> gpuarray.all(a, axis=1)
@@ -294,33 +193,16 @@ def dot(
 ) -> core.GPUArray:
     """Sum the products of corresponding elements, paired in C order, without conjugation.
 
-    Parameters
-    ----------
-    a, b : GPUArray
-        Arrays of the same size.
-    dtype : numpy.dtype, optional
-        Dtype of the computation and of the result; by default the dtype that `a` and `b` promote
-        to.
-    stream : Stream, optional
-        Stream to launch on; the null stream by default.
-    allocator : callable(nbytes), optional
-        Allocator of a new result; the array's allocator by default.
-    out : GPUArray, optional
-        Zero-dimensional array for the result, of the dtype of the computation. Without `dtype`,
-        its dtype is the dtype of the computation.
+    :param a, b: Arrays of the same size.
+    :param dtype: Dtype of the computation and of the result; by default the dtype that `a` and `b`
+        promote to.
+    :param stream: Stream to launch on; the null stream by default.
+    :param allocator: Allocator of a new result; the array's allocator by default.
+    :param out: Zero-dimensional array for the result, of the dtype of the computation. Without
+        `dtype`, its dtype is the dtype of the computation.
+    :returns: The dot product, a zero-dimensional array.
+    :raises ValueError: The sizes differ, or `out` has the wrong shape or dtype.
 
-    Returns
-    -------
-    GPUArray
-        The dot product, a zero-dimensional array.
-
-    Raises
-    ------
-    ValueError
-        The sizes differ, or `out` has the wrong shape or dtype.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from PyGPU import gpuarray
     >>> a = gpuarray.to_gpu(np.array([1, 2, 3]))
@@ -377,15 +259,34 @@ def _method(function: Callable[..., Any], has_dtype: bool) -> Callable[..., core
 
     method = with_dtype if has_dtype else plain
     method.__name__, method.__qualname__ = operation, f"GPUArray.{operation}"
-    described = _described(function.__doc__, [*inspect.signature(method).parameters][1:])
-    if described is not None:
-        described = re.sub(rf"gpuarray\.{operation}\(a(, )?", f"a.{operation}(", described)
-    method.__doc__ = described
+    text = function.__doc__
+    if text:  # None with python -OO
+        first = "axis, dtype" if has_dtype else "axis"
+        names = f"{first}, out, keepdims, initial, where, stream, allocator"
+        text = re.sub(r":param .*:", f":param {names}:", text)
+        text = re.sub(rf"gpuarray\.{operation}\(a(, )?", f"a.{operation}(", text)
+        method.__doc__ = docstrings.numpy_style(text, method, texts=_TEXTS)
     return method
 
 
+_DTYPE = """Dtype of the computation and of the result. By default, float64 for the mean of bools
+    and integers, int64 or uint64 for other results of bools and integers of 8 and 16 bits, and the
+    dtype of `a` for others, so 32-bit integers wrap on overflow. float16 is accumulated in float32.
+    The default and the dtype of `out` are promoted."""
+_TEXTS = {
+    "a": "Array of bool, integers, real or complex numbers, with any strides.",
+    "allocator": "Allocator of a new result; the array's allocator by default.",
+    "axis": "Axes to reduce; all axes by default.",
+    "dtype": _DTYPE.replace("\n", docstrings.MARGIN),
+    "initial": "Number that takes part as an additional element. `mean` has none.",
+    "keepdims": "Keep the reduced axes with length one.",
+    "out": 'Array of the result\'s shape. The result is cast to its dtype as by "same_kind" of NumPy.',
+    "stream": "Stream to launch on; the null stream by default.",
+    "where": "Bools: elements that take part, broadcast. `max` and `min` then need `initial`.",
+}
 #: GPUArray's methods. As in PyCUDA, the first parameter of `any` and `all` is the stream.
 METHODS = {
     **{function.__name__: _method(function, True) for function in (sum, prod, mean)},
     **{"max": _method(max, False), "min": _method(min, False), "any": any, "all": all, "dot": dot},
 }
+docstrings.complete(__name__, **_TEXTS)
