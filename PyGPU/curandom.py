@@ -7,12 +7,12 @@ gives the same uniform numbers on every target and device, and for every launch 
 from __future__ import annotations
 
 from PyGPU._random import curand
+from PyGPU._random.generators import seed_getter_uniform, seed_getter_unique
 from PyGPU._random.philox import Philox4x32RandomNumberGenerator, rand
 from PyGPU._random.pseudo import (
     MRG32k3aRandomNumberGenerator,
     XORWOWRandomNumberGenerator,
 )
-from PyGPU._random.seeds import seed_getter_uniform, seed_getter_unique
 from PyGPU._random.sobol import (
     ScrambledSobol32RandomNumberGenerator,
     ScrambledSobol64RandomNumberGenerator,

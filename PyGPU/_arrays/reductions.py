@@ -280,7 +280,7 @@ _TEXTS = {
     "dtype": _DTYPE.replace("\n", docstrings.MARGIN),
     "initial": "Number that takes part as an additional element. `mean` has none.",
     "keepdims": "Keep the reduced axes with length one.",
-    "out": 'Array of the result\'s shape. The result is cast to its dtype as by "same_kind" of NumPy.',
+    "out": "Array of the result's shape. The result is cast to its dtype as by 'same_kind'.",
     "stream": "Stream to launch on; the null stream by default.",
     "where": "Bools: elements that take part, broadcast. `max` and `min` then need `initial`.",
 }

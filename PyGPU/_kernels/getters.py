@@ -4,17 +4,121 @@ Each getter returns a Function on the current device that is prepared for its ar
 argument is the number of elements.
 """
 
-from inspect import Parameter, Signature
+from __future__ import annotations
+
+import inspect
+import itertools
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU._kernels.getter_table import TABLE, documentation
 from PyGPU._kernels.text.indexed import get_elwise_kernel, get_elwise_kernel_and_types
 from PyGPU._kernels.types import ScalarArg, VectorArg, dtype_to_ctype
 from PyGPU._runtime import context_dependent_memoize, docstrings
 
+if TYPE_CHECKING:
+    from PyGPU._driver import Function
+    from PyGPU._types import DTypeLike
+
+# Elementwise kernels of one expression: the getter, the kernel's arguments, the operation, and an
+# example: the getter's arguments, the kernel's, and the result for x = [1, 4, 9]. {dtype_x} is the
+# C type of dtype_x, {x_is_scalar} an index, {as_z} a cast to dtype_z if that is complex.
+_TABLE = """
+get_copy_kernel(dtype_dest, dtype_src)
+    {dtype_dest} *dest, {dtype_src} *src
+    dest[i] = ({dtype_dest})src[i]
+    "f4", "f4": z, x -> [1.0, 4.0, 9.0]
+get_axpbyz_kernel(dtype_x, dtype_y, dtype_z, x_is_scalar=False, y_is_scalar=False)
+    {dtype_x} a, {dtype_x} *x, {dtype_y} b, {dtype_y} *y, {dtype_z} *z
+    z[i] = {as_z}a * {as_z}x[{x_is_scalar}] + {as_z}b * {as_z}y[{y_is_scalar}]
+    "f4", "f4", "f4": 2, x, 2, x, z -> [4.0, 16.0, 36.0]
+get_axpbz_kernel(dtype_x, dtype_z)
+    {dtype_z} a, {dtype_x} *x, {dtype_z} b, {dtype_z} *z
+    z[i] = a * {as_z}x[i] + b
+    "f4", "f4": 2, x, 2, z -> [4.0, 10.0, 20.0]
+get_binary_op_kernel(dtype_x, dtype_y, dtype_z, operator, x_is_scalar=False, y_is_scalar=False)
+    {dtype_x} *x, {dtype_y} *y, {dtype_z} *z
+    z[i] = {as_z}x[{x_is_scalar}] {operator} {as_z}y[{y_is_scalar}]
+    "f4", "f4", "f4", "+": x, x, z -> [2.0, 8.0, 18.0]
+get_rdivide_elwise_kernel(dtype_x, dtype_z)
+    {dtype_x} *x, {dtype_z} y, {dtype_z} *z
+    z[i] = y / {as_z}x[i]
+    "f8", "f8": x, 2, z -> [2.0, 0.5, 0.2222]
+get_binary_func_kernel(func, dtype_x, dtype_y, dtype_z)
+    {dtype_x} *x, {dtype_y} *y, {dtype_z} *z
+    z[i] = {func}(x[i], y[i])
+    "fmax", "f4", "f4", "f4": x, x, z -> [1.0, 4.0, 9.0]
+get_binary_func_scalar_kernel(func, dtype_x, dtype_y, dtype_z)
+    {dtype_x} *x, {dtype_y} y, {dtype_z} *z
+    z[i] = {func}(x[i], y)
+    "fmax", "f4", "f4", "f4": x, 2, z -> [2.0, 4.0, 9.0]
+get_fill_kernel(dtype)
+    {dtype} a, {dtype} *z
+    z[i] = a
+    "f4": 2, z -> [2.0, 2.0, 2.0]
+get_reverse_kernel(dtype)
+    {dtype} *y, {dtype} *z
+    z[i] = y[n - 1 - i]
+    "f4": x, z -> [9.0, 4.0, 1.0]
+get_real_kernel(dtype, real_dtype)
+    {dtype} *y, {real_dtype} *z
+    z[i] = y[i].real()
+    "c8", "f4": x, z -> [1.0, 4.0, 9.0]
+get_imag_kernel(dtype, real_dtype)
+    {dtype} *y, {real_dtype} *z
+    z[i] = y[i].imag()
+    "c8", "f4": x, z -> [0.0, 0.0, 0.0]
+get_conj_kernel(dtype, conj_dtype)
+    {dtype} *y, {conj_dtype} *z
+    z[i] = ({conj_dtype})pycuda::conj(y[i])
+    "c8", "c8": x, z -> [(1-0j), (4-0j), (9-0j)]
+get_arange_kernel(dtype)
+    {dtype} *z, {dtype} start, {dtype} step
+    z[i] = start + ({dtype})i * step
+    "f4": z, 2, 2 -> [2.0, 4.0, 6.0]
+get_fmod_kernel(dtype=float32)
+    {dtype} *arg, {dtype} *mod, {dtype} *z
+    z[i] = fmod(arg[i], mod[i])
+    "f4": x, x, z -> [0.0, 0.0, 0.0]
+get_modf_kernel(dtype=float32)
+    {dtype} *x, {dtype} *intpart, {dtype} *fracpart
+    fracpart[i] = modf(x[i], &intpart[i])
+    "f4": x, gpuarray.empty_like(x), z -> [0.0, 0.0, 0.0]
+get_frexp_kernel(dtype=float32)
+    {dtype} *x, {dtype} *significand, {dtype} *exponent
+    int power = 0; significand[i] = frexp(x[i], &power); exponent[i] = power
+    "f4": x, gpuarray.empty_like(x), z -> [1.0, 3.0, 4.0]
+get_ldexp_kernel(dtype=float32)
+    {dtype} *sig, {dtype} *expt, {dtype} *z
+    z[i] = ldexp(sig[i], int(expt[i]))
+    "f4": x, x, z -> [2.0, 64.0, 4608.0]
+get_unary_func_kernel(func_name, in_dtype, out_dtype=None)
+    {in_dtype} *y, {out_dtype} *z
+    z[i] = {func_name}(y[i])
+    "sqrt", "f4": x, z -> [1.0, 2.0, 3.0]
+get_if_positive_kernel(crit_dtype, dtype)
+    {crit_dtype} *crit, {dtype} *then_, {dtype} *else_, {dtype} *result
+    result[i] = crit[i] > 0 ? then_[i] : else_[i]
+    "f4", "f4": x, x, x, z -> [1.0, 4.0, 9.0]
+get_where_kernel(crit_dtype, dtype)
+    {crit_dtype} *crit, {dtype} *then_, {dtype} *else_, {dtype} *result
+    result[i] = crit[i] != 0 ? then_[i] : else_[i]
+    "f4", "f4": x, x, x, z -> [1.0, 4.0, 9.0]
+get_scalar_op_kernel(dtype_x, dtype_a, dtype_y, operator)
+    {dtype_x} *x, {dtype_a} a, {dtype_y} *y
+    y[i] = x[i] {operator} a
+    "f4", "f4", "f4", "+": x, 2, z -> [3.0, 6.0, 11.0]
+get_logical_not_kernel(dtype_x, dtype_out)
+    {dtype_x} *x, {dtype_out} *out
+    out[i] = x[i] == ({dtype_x})0
+    "f4", "f4": x, z -> [0.0, 0.0, 0.0]
+"""
+_ROWS = re.findall(r"^(\w+)\((.*)\)\n +(.*)\n +(.*)\n +(.*): (.*) -> (.*)$", _TABLE, re.M)
+
 __all__ = [
-    *TABLE,
+    *(row[0] for row in _ROWS),
     "get_binary_minmax_kernel",
     "get_linear_combination_kernel",
     "get_pow_array_kernel",
@@ -24,18 +128,30 @@ __all__ = [
     "get_take_put_kernel",
 ]
 
-_DEFAULTS = {"False": False, "None": None, "float32": np.float32}
+# Types and descriptions of parameters that are not dtypes.
+_DESCRIBED = {
+    "operator": ("str", "Binary operator in C."),
+    "func": ("str", "Name of a function in C."),
+    "func_name": ("str", "Name of a function in C."),
+    "x_is_scalar": ("bool", "`x` has one element, which is used for every index."),
+    "y_is_scalar": ("bool", "`y` has one element, which is used for every index."),
+}
 
 
-def _signature(parameters):
-    made = []
-    for name, _, default in (one.partition("=") for one in parameters.split()):
-        value = _DEFAULTS[default] if default else Parameter.empty
-        made.append(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=value))
-    return Signature(made)
+def _described(names: Iterable[str]) -> str:
+    """Return the text of the section "Parameters"."""
+    lines = []
+    for is_described, group in itertools.groupby(names, _DESCRIBED.__contains__):
+        if is_described:
+            for name in group:
+                kind, text = _DESCRIBED[name]
+                lines += [f"{name} : {kind}", f"    {text}"]
+        else:
+            lines += [f"{', '.join(group)} : numpy.dtype", "    Dtypes of the kernel's arguments."]
+    return "\n    ".join(lines)
 
 
-def _words(given):
+def _words(given: dict[str, Any]) -> dict[str, str]:
     """Return the C text that replaces each parameter of a getter in its templates."""
     words = {}
     for name, value in given.items():
@@ -51,36 +167,29 @@ def _words(given):
     return words
 
 
-def _getter(name, parameters, arguments, operation, example):
-    signature = _signature(parameters)
+def _getter(
+    name: str, parameters: str, arguments: str, operation: str, given: str, passed: str, result: str
+) -> Any:
+    signature = inspect.signature(eval(f"lambda {parameters}: None", {"float32": np.float32}))
+    shown = re.sub(r"\{[xy]_is_scalar\}", "i", operation).replace("{as_z}", "")
+    shown, declared = (re.sub("[{}]", "", text) for text in (shown, arguments))
+    codes = re.findall('"[cf][48]"', given)
 
-    def getter(*args, **kwargs):
+    def getter(*args: Any, **kwargs: Any) -> Function:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         words = _words(bound.arguments)
         return get_elwise_kernel(arguments.format(**words), operation.format(**words), name[4:])
 
     getter.__name__ = getter.__qualname__ = name
-    getter.__signature__ = signature
-    getter.__doc__ = documentation(name, parameters, arguments, operation, example)
-    return context_dependent_memoize(getter)
+    getter.__signature__ = signature  # type: ignore[attr-defined]
+    getter.__doc__ = f"""Make the kernel of ``{shown}``.
 
-
-globals().update({name: _getter(name, *row) for name, row in TABLE.items()})
-
-
-@context_dependent_memoize
-def get_binary_minmax_kernel(func, dtype_x, dtype_y, dtype_z, use_scalar):
-    """Make the kernel of ``z[i] = min(x[i], y[i])`` or of the maximum, which ignores NaN.
+    The kernel's arguments are ``{declared}, n``, where ``n`` is the number of elements.
 
     Parameters
     ----------
-    func : str
-        Name of a function in C that ends with "min" or "max".
-    dtype_x, dtype_y, dtype_z : numpy.dtype
-        Dtypes of the kernel's arguments ``x, y, z, n``.
-    use_scalar : bool
-        True if `y` is a scalar, False if it is an array.
+    {_described(signature.parameters)}
 
     Returns
     -------
@@ -90,6 +199,39 @@ def get_binary_minmax_kernel(func, dtype_x, dtype_y, dtype_z, use_scalar):
     Examples
     --------
     >>> import numpy as np
+    >>> from PyGPU import elementwise, gpuarray
+    >>> x = gpuarray.to_gpu(np.array([1, 4, 9], {codes[0]}))
+    >>> z = gpuarray.zeros(3, {codes[-1]})
+    >>> kernel = elementwise.{name}({given})
+    >>> kernel.prepared_call((1, 1), (32, 1, 1), {passed}, z.size)
+    >>> z.get().round(4).tolist()
+    {result}
+    """
+    return context_dependent_memoize(getter)
+
+
+globals().update({row[0]: _getter(*row) for row in _ROWS})
+
+
+def _argument(is_array: bool, dtype: DTypeLike, name: str) -> VectorArg | ScalarArg:
+    return (VectorArg if is_array else ScalarArg)(dtype, name)
+
+
+def _as(dtype: DTypeLike, text: str) -> str:
+    return f"({dtype_to_ctype(dtype)}){text}"
+
+
+@context_dependent_memoize
+def get_binary_minmax_kernel(
+    func: str, dtype_x: DTypeLike, dtype_y: DTypeLike, dtype_z: DTypeLike, use_scalar: bool
+) -> Function:
+    """Make the kernel of ``z[i] = min(x[i], y[i])`` or of the maximum, which ignores NaN.
+
+    :param func: Name of a function in C that ends with "min" or "max".
+    :param dtype_x, dtype_y, dtype_z: Dtypes of the kernel's arguments ``x, y, z, n``.
+    :param use_scalar: True if `y` is a scalar, False if it is an array.
+    :returns: The prepared kernel on the current device, cached for each context.
+
     >>> from PyGPU import elementwise, gpuarray
     >>> x = gpuarray.to_gpu(np.array([1, 4, 9], "i4"))
     >>> kernel = elementwise.get_binary_minmax_kernel("max", "i4", "i4", "i4", True)
@@ -97,46 +239,32 @@ def get_binary_minmax_kernel(func, dtype_x, dtype_y, dtype_z, use_scalar):
     >>> x
     array([5, 5, 9], dtype=int32)
     """
-    types = [np.dtype(one) for one in (dtype_x, dtype_y, dtype_z)]
+    types = [np.dtype(dtype) for dtype in (dtype_x, dtype_y, dtype_z)]
     y, order = "y" if use_scalar else "y[i]", "<" if func.endswith("min") else ">"
-    if any(one.kind == "f" for one in types):
+    if any(dtype.kind == "f" for dtype in types):
         operation = f"z[i] = f{func[-3:]}({_as(types[2], 'x[i]')}, {_as(types[2], y)})"
     else:
         operation = f"z[i] = x[i] {order} {y} ? x[i] : {y}"
-    return get_elwise_kernel(
-        [
-            VectorArg(types[0], "x"),
-            (ScalarArg if use_scalar else VectorArg)(types[1], "y"),
-            VectorArg(types[2], "z"),
-        ],
-        operation,
-        "binary_minmax_kernel",
-    )
-
-
-def _as(dtype, text):
-    return f"({dtype_to_ctype(dtype)}){text}"
+    second = _argument(not use_scalar, types[1], "y")
+    arguments = [VectorArg(types[0], "x"), second, VectorArg(types[2], "z")]
+    return get_elwise_kernel(arguments, operation, "binary_minmax_kernel")
 
 
 @context_dependent_memoize
-def get_pow_array_kernel(dtype_x, dtype_y, dtype_z, is_base_array, is_exp_array):
+def get_pow_array_kernel(
+    dtype_x: DTypeLike,
+    dtype_y: DTypeLike,
+    dtype_z: DTypeLike,
+    is_base_array: bool,
+    is_exp_array: bool,
+) -> Function:
     """Make the kernel of ``z = pow(x, y)``, in double precision for integers.
 
-    Parameters
-    ----------
-    dtype_x, dtype_y, dtype_z : numpy.dtype
-        Dtypes of the kernel's arguments ``x, y, z, n``.
-    is_base_array, is_exp_array : bool
-        True if the base `x` or the exponent `y` is an array, False if it is a scalar.
+    :param dtype_x, dtype_y, dtype_z: Dtypes of the kernel's arguments ``x, y, z, n``.
+    :param is_base_array, is_exp_array: True if the base `x` or the exponent `y` is an array, False
+        if it is a scalar.
+    :returns: The prepared kernel on the current device, cached for each context.
 
-    Returns
-    -------
-    Function
-        The prepared kernel on the current device, cached for each context.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import elementwise, gpuarray
     >>> x = gpuarray.to_gpu(np.array([1, 4, 9], "f4"))
     >>> kernel = elementwise.get_pow_array_kernel("f4", "f4", "f4", True, False)
@@ -144,26 +272,23 @@ def get_pow_array_kernel(dtype_x, dtype_y, dtype_z, is_base_array, is_exp_array)
     >>> x
     array([1., 2., 3.], dtype=float32)
     """
-    types = [np.dtype(one) for one in (dtype_x, dtype_y, dtype_z)]
-    compute = types[2] if types[2].kind in "fc" else np.dtype(np.float64)
+    result = np.dtype(dtype_z)
+    compute = result if result.kind in "fc" else np.dtype(np.float64)
     x, y = "x[i]" if is_base_array else "x", "y[i]" if is_exp_array else "y"
+    operands = [_argument(is_base_array, dtype_x, "x"), _argument(is_exp_array, dtype_y, "y")]
     return get_elwise_kernel(
-        [
-            (VectorArg if is_base_array else ScalarArg)(types[0], "x"),
-            (VectorArg if is_exp_array else ScalarArg)(types[1], "y"),
-            VectorArg(types[2], "z"),
-        ],
+        [*operands, VectorArg(result, "z")],
         f"z[i] = pow({_as(compute, x)}, {_as(compute, y)})",
         "pow_array_kernel",
     )
 
 
 @context_dependent_memoize
-def get_pow_kernel(dtype):
+def get_pow_kernel(dtype: DTypeLike) -> Function:
     """Make the kernel of ``z = pow(y, value)``, as older versions of PyCUDA have it.
 
-    :param numpy.dtype dtype: Dtype of the kernel's arguments ``value, y, z, n``.
-    :returns Function: The prepared kernel on the current device, cached for each context.
+    :param dtype: Dtype of the kernel's arguments ``value, y, z, n``.
+    :returns: The prepared kernel on the current device, cached for each context.
 
     See Also
     --------
@@ -179,35 +304,33 @@ def get_pow_kernel(dtype):
     return get_elwise_kernel(arguments, "z[i] = pow(y[i], value)", "pow_method")
 
 
-def _vectors(dtype, name, count):
-    return [VectorArg(dtype, f"{name}{k}") for k in range(count)]
-
-
-def _statements(pattern, count):
-    return "; ".join(pattern.format(k=k) for k in range(count))
+def _moves(
+    name: str,
+    indices: str,
+    operation: str,
+    dtype: DTypeLike,
+    idx_dtype: DTypeLike,
+    count: int,
+    with_offsets: bool = False,
+) -> Function:
+    """Return the kernel that does an operation with `count` pairs of arrays."""
+    arguments = [VectorArg(idx_dtype, index) for index in indices.split()]
+    arguments += [VectorArg(dtype, f"{end}{k}") for end in ("dest", "src") for k in range(count)]
+    offsets = [ScalarArg(idx_dtype, f"offset{k}") for k in range(count if with_offsets else 0)]
+    statements = "; ".join(operation.format(k=k) for k in range(count))
+    return get_elwise_kernel([*arguments, *offsets], statements, name)
 
 
 @context_dependent_memoize
-def get_take_kernel(dtype, idx_dtype, vec_count=1):
+def get_take_kernel(dtype: DTypeLike, idx_dtype: DTypeLike, vec_count: int = 1) -> Function:
     """Make the kernel of ``dest0[i] = src0[idx[i]]``, for one or several pairs of arrays.
 
     The kernel's arguments are ``idx, dest0 ..., src0 ..., n``.
 
-    Parameters
-    ----------
-    dtype, idx_dtype : numpy.dtype
-        Dtypes of the arrays and of the indices.
-    vec_count : int
-        Number of pairs of arrays.
+    :param dtype, idx_dtype: Dtypes of the arrays and of the indices.
+    :param vec_count: Number of pairs of arrays.
+    :returns: The prepared kernel on the current device, cached for each context.
 
-    Returns
-    -------
-    Function
-        The prepared kernel on the current device, cached for each context.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import elementwise, gpuarray
     >>> index = gpuarray.to_gpu(np.array([2, 0], "i4"))
     >>> source = gpuarray.to_gpu(np.array([1, 4, 9], "f4"))
@@ -217,40 +340,23 @@ def get_take_kernel(dtype, idx_dtype, vec_count=1):
     >>> taken
     array([9., 1.], dtype=float32)
     """
-    return get_elwise_kernel(
-        [
-            VectorArg(idx_dtype, "idx"),
-            *_vectors(dtype, "dest", vec_count),
-            *_vectors(dtype, "src", vec_count),
-        ],
-        _statements("dest{k}[i] = src{k}[idx[i]]", vec_count),
-        "take_kernel",
-    )
+    operation = "dest{k}[i] = src{k}[idx[i]]"
+    return _moves("take_kernel", "idx", operation, dtype, idx_dtype, vec_count)
 
 
 @context_dependent_memoize
-def get_take_put_kernel(dtype, idx_dtype, with_offsets, vec_count=1):
+def get_take_put_kernel(
+    dtype: DTypeLike, idx_dtype: DTypeLike, with_offsets: bool, vec_count: int = 1
+) -> Function:
     """Make the kernel of ``dest0[dest_idx[i]] = src0[src_idx[i] + offset0]``.
 
     The kernel's arguments are ``dest_idx, src_idx, dest0 ..., src0 ..., offset0 ..., n``.
 
-    Parameters
-    ----------
-    dtype, idx_dtype : numpy.dtype
-        Dtypes of the arrays, and of indices and offsets.
-    with_offsets : bool
-        True if the kernel has the arguments ``offset0 ...``.
-    vec_count : int
-        Number of pairs of arrays.
+    :param dtype, idx_dtype: Dtypes of the arrays, and of indices and offsets.
+    :param with_offsets: True if the kernel has the arguments ``offset0 ...``.
+    :param vec_count: Number of pairs of arrays.
+    :returns: The prepared kernel on the current device, cached for each context.
 
-    Returns
-    -------
-    Function
-        The prepared kernel on the current device, cached for each context.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import elementwise, gpuarray
     >>> index = gpuarray.to_gpu(np.array([2, 0], "i4"))
     >>> source = gpuarray.to_gpu(np.array([1, 4, 9], "f4"))
@@ -260,42 +366,22 @@ def get_take_put_kernel(dtype, idx_dtype, with_offsets, vec_count=1):
     >>> moved
     array([1., 0., 9.], dtype=float32)
     """
-    offsets = [ScalarArg(idx_dtype, f"offset{k}") for k in range(vec_count)] if with_offsets else []
     shift = " + offset{k}" if with_offsets else ""
-    return get_elwise_kernel(
-        [
-            VectorArg(idx_dtype, "dest_idx"),
-            VectorArg(idx_dtype, "src_idx"),
-            *_vectors(dtype, "dest", vec_count),
-            *_vectors(dtype, "src", vec_count),
-            *offsets,
-        ],
-        _statements(f"dest{{k}}[dest_idx[i]] = src{{k}}[src_idx[i]{shift}]", vec_count),
-        "take_put_kernel",
-    )
+    operation = f"dest{{k}}[dest_idx[i]] = src{{k}}[src_idx[i]{shift}]"
+    given = dtype, idx_dtype, vec_count, with_offsets
+    return _moves("take_put_kernel", "dest_idx src_idx", operation, *given)
 
 
 @context_dependent_memoize
-def get_put_kernel(dtype, idx_dtype, vec_count=1):
+def get_put_kernel(dtype: DTypeLike, idx_dtype: DTypeLike, vec_count: int = 1) -> Function:
     """Make the kernel of ``dest0[dest_idx[i]] = src0[i]``, for one or several pairs of arrays.
 
     The kernel's arguments are ``dest_idx, dest0 ..., src0 ..., n``.
 
-    Parameters
-    ----------
-    dtype, idx_dtype : numpy.dtype
-        Dtypes of the arrays and of the indices.
-    vec_count : int
-        Number of pairs of arrays.
+    :param dtype, idx_dtype: Dtypes of the arrays and of the indices.
+    :param vec_count: Number of pairs of arrays.
+    :returns: The prepared kernel on the current device, cached for each context.
 
-    Returns
-    -------
-    Function
-        The prepared kernel on the current device, cached for each context.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import elementwise, gpuarray
     >>> index = gpuarray.to_gpu(np.array([2, 0], "i4"))
     >>> source = gpuarray.to_gpu(np.array([4, 9], "f4"))
@@ -305,15 +391,8 @@ def get_put_kernel(dtype, idx_dtype, vec_count=1):
     >>> target
     array([9., 0., 4.], dtype=float32)
     """
-    return get_elwise_kernel(
-        [
-            VectorArg(idx_dtype, "dest_idx"),
-            *_vectors(dtype, "dest", vec_count),
-            *_vectors(dtype, "src", vec_count),
-        ],
-        _statements("dest{k}[dest_idx[i]] = src{k}[i]", vec_count),
-        "put_kernel",
-    )
+    operation = "dest{k}[dest_idx[i]] = src{k}[i]"
+    return _moves("put_kernel", "dest_idx", operation, dtype, idx_dtype, vec_count)
 
 
 @context_dependent_memoize

@@ -13,8 +13,7 @@ import numpy as np
 from PyGPU._driver import Program
 from PyGPU._kernels import helpers
 from PyGPU._random import text as _random_text
-from PyGPU._random.generators import Fill, Generator, count_of, seeds_of, vector
-from PyGPU._random.seeds import random_key
+from PyGPU._random.generators import Fill, Generator, count_of, random_key, seeds_of, vector
 from PyGPU._runtime import capabilities, core, docstrings, integer
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ import numpy as np
 from PyGPU._driver import Device, Function, SourceModule, enums, memory
 from PyGPU._random import curand
 from PyGPU._random import text as _random_text
-from PyGPU._random.generators import Fill, Generator, count_of, seeds_of, vector
-from PyGPU._random.seeds import seed_getter_unique
+from PyGPU._random.generators import Fill, Generator, count_of, seed_getter_unique, seeds_of, vector
 from PyGPU._runtime import context_dependent_memoize, core, docstrings, errors, warn
 from PyGPU._runtime import state as _driver_state
 
