@@ -21,7 +21,6 @@ from PyGPU._arrays.sharing import *
 from PyGPU._arrays.spacing import *
 from PyGPU._arrays.staging import *
 from PyGPU._arrays.subclassing import _memcpy_discontig as _memcpy_discontig
-from PyGPU._arrays.subsets import *
 from PyGPU._arrays.vec import vec as vec
 from PyGPU._kernels.launch_shape import splay as splay
 from PyGPU._runtime.targets import core as _core

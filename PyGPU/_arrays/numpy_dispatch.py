@@ -19,7 +19,6 @@ import numpy as np
 
 from PyGPU._arrays import (
     accumulations,
-    counting,
     missing,
     numpy_creation,
     numpy_functions,
@@ -44,7 +43,6 @@ FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     **numpy_functions.FUNCTIONS,
     **numpy_reductions.FUNCTIONS,
     **accumulations.FUNCTIONS,
-    **counting.FUNCTIONS,
     **numpy_selection.FUNCTIONS,
     **rearranging.FUNCTIONS,
     **spacing.FUNCTIONS,

@@ -14,7 +14,6 @@ from strategies import arrays, examples
 import PyGPU
 from PyGPU import gpuarray
 from PyGPU._arrays import reductions as gpu
-from PyGPU._arrays import subsets
 from PyGPU.gpuarray import GPUArray, to_gpu
 
 CODES = list("?bHiQefdF")
@@ -45,7 +44,7 @@ def test_totals_of_small_integers_are_numpys(code):
     assert_close(a.sum(axis=0, keepdims=True).get(), x.sum(axis=0, keepdims=True))
     assert_close(a[:7].prod().get(), x[:7].prod())
     assert_close(gpu.prod(a[:0]).get(), x[:0].prod())
-    assert_close(subsets.subset_sum(to_gpu(np.arange(900, dtype="i4")), a).get(), x[:900].sum())
+    assert_close(gpuarray.subset_sum(to_gpu(np.arange(900, dtype="i4")), a).get(), x[:900].sum())
     for dtype in (code, "i4", "f8"):
         out = gpuarray.empty((), dtype)
         assert gpu.sum(a, out=out) is out
@@ -230,20 +229,20 @@ def test_subsets():
     chosen = np.random.default_rng(0).integers(0, 2000, 300).astype("u4")
     a, b, c = to_gpu(x), to_gpu(y), to_gpu(chosen)
     picked, others = x.ravel()[chosen], y.ravel()[chosen]
-    assert_close(subsets.subset_sum(c, a).get(), picked.sum())
-    assert_close(subsets.subset_dot(c, a, b).get(), (picked * others).sum())
-    assert_close(subsets.subset_max(c, a).get(), picked.max())
-    assert_close(subsets.subset_min(c, a).get(), picked.min())
+    assert_close(gpuarray.subset_sum(c, a).get(), picked.sum())
+    assert_close(gpuarray.subset_dot(c, a, b).get(), (picked * others).sum())
+    assert_close(gpuarray.subset_max(c, a).get(), picked.max())
+    assert_close(gpuarray.subset_min(c, a).get(), picked.min())
     assert_close(
-        subsets.subset_sum(c[::-2], to_gpu(np.asfortranarray(x))).get(), picked[::-2].sum()
+        gpuarray.subset_sum(c[::-2], to_gpu(np.asfortranarray(x))).get(), picked[::-2].sum()
     )
-    assert subsets.subset_sum(c[:0], a).get() == 0
+    assert gpuarray.subset_sum(c[:0], a).get() == 0
 
 
 def test_subset_of_integers_in_another_type():
     x = np.arange(200, dtype="u1")
     chosen = to_gpu(np.arange(0, 200, 3))
-    assert_close(subsets.subset_sum(chosen, to_gpu(x), dtype="i4").get(), x[::3].sum(dtype="i4"))
+    assert_close(gpuarray.subset_sum(chosen, to_gpu(x), dtype="i4").get(), x[::3].sum(dtype="i4"))
 
 
 def test_methods_take_numpys_arguments():

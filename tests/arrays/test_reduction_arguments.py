@@ -5,8 +5,8 @@ import pytest
 from reduction_tools import assert_close, numbers
 
 import PyGPU.driver as drv
+from PyGPU import gpuarray
 from PyGPU._arrays import reductions as gpu
-from PyGPU._arrays import subsets
 from PyGPU.errors import LogicError
 from PyGPU.gpuarray import GPUArray, to_gpu, zeros
 
@@ -82,7 +82,7 @@ def test_what_is_no_array_of_two():
         with pytest.raises(TypeError, match=r"[ab]: expected a GPUArray"):
             gpu.dot(*pair)
         with pytest.raises(TypeError, match=r"subset: expected a GPUArray|a: expected a GPUArray"):
-            subsets.subset_sum(*pair[::-1] if pair[0] is a else pair)
+            gpuarray.subset_sum(*pair[::-1] if pair[0] is a else pair)
 
 
 @pytest.mark.parametrize("dtype", ["S3", "M8[s]", ">f4", "g", [("weight", "f4")], "V0", []])
@@ -103,7 +103,7 @@ def test_complex_numbers_have_no_order(code):
         with pytest.raises(TypeError, match="complex"):
             function(zeros(3, code))
     with pytest.raises(TypeError, match="complex"):
-        subsets.subset_max(zeros(1, "u4"), zeros(3, code))
+        gpuarray.subset_max(zeros(1, "u4"), zeros(3, code))
 
 
 def test_sizes_that_differ():
@@ -112,14 +112,14 @@ def test_sizes_that_differ():
     with pytest.raises(NotImplementedError):  # PyCUDA's class for shapes
         gpu.dot(zeros(3), zeros(4))
     with pytest.raises(ValueError, match="sizes differ"):
-        subsets.subset_dot(zeros(1, "u4"), zeros(3), zeros(4))
+        gpuarray.subset_dot(zeros(1, "u4"), zeros(3), zeros(4))
 
 
 def test_subsets_that_are_wrong():
     with pytest.raises(TypeError, match="subset: expected an integer dtype, got float64"):
-        subsets.subset_sum(zeros(3), zeros(3))
+        gpuarray.subset_sum(zeros(3), zeros(3))
     with pytest.raises(ValueError, match="subset has no elements"):
-        subsets.subset_min(zeros(0, "u4"), zeros(3))
+        gpuarray.subset_min(zeros(0, "u4"), zeros(3))
 
 
 def test_an_array_on_another_device(two_devices):
@@ -148,6 +148,6 @@ def test_subsets_of_memory_that_was_freed():
     a, subset = to_gpu(numbers(64, "f4")), to_gpu(np.arange(3))
     a.gpudata.free()
     with pytest.raises(LogicError):
-        subsets.subset_sum(subset, a)
+        gpuarray.subset_sum(subset, a)
     with pytest.raises(LogicError):
-        subsets.subset_sum(a.view("i4"), to_gpu(numbers(64, "f4")))
+        gpuarray.subset_sum(a.view("i4"), to_gpu(numbers(64, "f4")))
