@@ -4,7 +4,7 @@ import numpy as np
 
 from PyGPU._arrays.functions import apply, kind_of, run
 from PyGPU._kernels import promoted
-from PyGPU._runtime import core, require_array, warn
+from PyGPU._runtime import core, docstrings, require_array, warn
 
 # Names in this module, and the operations that they run.
 _UNARY = {
@@ -233,21 +233,10 @@ def frexp(arg, stream=None):
 
     ``arg = significand * 2**exponent`` with ``0.5 <= abs(significand) < 1``.
 
-    Parameters
-    ----------
-    arg : GPUArray
-        Array of real numbers.
-    stream : Stream, optional
-        Stream to launch on; the null stream by default.
+    :param GPUArray arg: Array of real numbers.
+    :param Stream stream: Stream to launch on; the null stream by default.
+    :returns tuple of GPUArray: Significands and exponents, both of the significands' dtype.
 
-    Returns
-    -------
-    tuple of GPUArray
-        Significands and exponents, both of the significands' dtype.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import cumath, gpuarray
     >>> cumath.frexp(gpuarray.to_gpu(np.array([1.0, 6.0])))
     (array([0.5 , 0.75]), array([1., 3.]))
@@ -289,23 +278,15 @@ def ldexp(significand, exponent, stream=None, out=None):
 def modf(arg, stream=None):
     """Split each element into its fraction and its integer part.
 
-    Parameters
-    ----------
-    arg : GPUArray
-        Array of real numbers.
-    stream : Stream, optional
-        Stream to launch on; the null stream by default.
+    :param GPUArray arg: Array of real numbers.
+    :param Stream stream: Stream to launch on; the null stream by default.
+    :returns tuple of GPUArray: Fractions and integer parts, both with the sign of `arg`.
 
-    Returns
-    -------
-    tuple of GPUArray
-        Fractions and integer parts, both with the sign of `arg`.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import cumath, gpuarray
     >>> cumath.modf(gpuarray.to_gpu(np.array([-1.25, 2.5])))
     (array([-0.25,  0.5 ]), array([-1.,  2.]))
     """
     return apply("modf", require_array("arg", arg), stream=stream)
+
+
+docstrings.complete(__name__)

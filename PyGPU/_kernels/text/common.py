@@ -178,18 +178,11 @@ def index_types(index64: bool) -> str:
 def unravel(counter: str, axes: int, lengths: str, step: str, last: bool = True) -> str:
     """Return statements that split a counter into positions along axes, the last axis first.
 
-    Parameters
-    ----------
-    counter : str
-        Variable of type P_index; the statements overwrite it.
-    axes : int
-        Number of axes.
-    lengths : str
-        Array of the lengths of the axes.
-    step : str
-        Statements for each `axis`, with the position `at` along it.
-    last : bool
-        The counter does not exceed the axes, so that the first axis needs no division.
+    :param counter: Variable of type P_index; the statements overwrite it.
+    :param axes: Number of axes.
+    :param lengths: Array of the lengths of the axes.
+    :param step: Statements for each `axis`, with the position `at` along it.
+    :param last: The counter does not exceed the axes, so that the first axis needs no division.
     """
     rest = f"P_natural({counter}) / P_natural({lengths}[axis])"
     return f"""#pragma unroll

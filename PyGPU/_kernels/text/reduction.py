@@ -248,20 +248,14 @@ def user_source(
 
     If ``<name>_first`` gets a counter, its last block reduces the results of all blocks.
 
-    Parameters
-    ----------
-    name : str
-        Prefix of the kernels' names.
-    out_type, neutral, fold_expression, value : str
-        Result type, neutral element, combination of ``a`` and ``b``, and value at ``i``, in C.
-    arguments : str
-        Declarations in C.
-    preamble : str
-        Text before the kernels.
-    elements : list of Element
-        Types in the declarations.
-    threads, unroll : int
-        Most threads per block, and elements that a thread reduces independently.
+    :param name: Prefix of the kernels' names.
+    :param out_type, neutral, fold_expression, value: Result type, neutral element, combination of
+        ``a`` and ``b``, and value at ``i``, in C.
+    :param arguments: Declarations in C.
+    :param preamble: Text before the kernels.
+    :param list of Element elements: Types in the declarations.
+    :param threads, unroll: Most threads per block, and elements that a thread reduces
+        independently.
     """
 
     def kernel(

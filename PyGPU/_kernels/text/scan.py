@@ -25,22 +25,10 @@ _CAN_BECOME = {"b": "biuf", "i": "biuf", "u": "biuf", "f": "biuf", "c": "biufc"}
 def literal(value: Any, dtype: DType) -> str:
     """Convert the neutral element to C.
 
-    Parameters
-    ----------
-    value : str or number
-        Neutral element; text is returned unchanged.
-    dtype : numpy.dtype
-        Dtype of the elements.
-
-    Returns
-    -------
-    str
-        The neutral element in C.
-
-    Raises
-    ------
-    ValueError
-        `value` is not a number, or the dtype cannot hold it.
+    :param str or number value: Neutral element; text is returned unchanged.
+    :param dtype: Dtype of the elements.
+    :returns: The neutral element in C.
+    :raises ValueError: `value` is not a number, or the dtype cannot hold it.
     """
     if isinstance(value, str):
         return value
