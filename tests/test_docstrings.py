@@ -70,7 +70,7 @@ def has_signature(path, thing):
 
 
 def needs_examples(path, thing):
-    """Report whether an example tells more than a list of names: of functions and most classes."""
+    """Report whether an object needs an example: functions and most classes do."""
     is_list = isinstance(thing, enum.EnumMeta) or path in CONSTANTS
     return not (is_list or is_exception(thing))
 

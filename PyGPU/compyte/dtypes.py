@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PyGPU._kernels.registry import REGISTRY, DTypeRegistry, Scalar, Vector, read_declaration
-from PyGPU._kernels.types import register_dtype
+from PyGPU._kernels.types import (
+    REGISTRY,
+    DTypeRegistry,
+    Scalar,
+    Vector,
+    read_declaration,
+    register_dtype,
+)
 from PyGPU._runtime import docstrings
 
 if TYPE_CHECKING:

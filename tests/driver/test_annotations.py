@@ -14,12 +14,12 @@ extern "C" int PREFIXRangePop() { return std::printf("pop\\n"); }
 """
 PROGRAM = """
 import PyGPU
-from PyGPU._driver import profiling
-profiling.capabilities.profiler_ranges = "KIND"
+from PyGPU._driver import diagnostics
+diagnostics.capabilities.profiler_ranges = "KIND"
 if "STEM":  # this machine may have another one
-    interface = profiling._INTERFACES["KIND"]
+    interface = diagnostics._INTERFACES["KIND"]
     files = tuple(one for one in interface.files if one[0] == "STEM")
-    profiling._INTERFACES["KIND"] = interface._replace(files=files)
+    diagnostics._INTERFACES["KIND"] = interface._replace(files=files)
 @PyGPU.annotate("double")
 def double(x):
     return 2 * x

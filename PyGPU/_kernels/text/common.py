@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from PyGPU._kernels.registry import REGISTRY
+from PyGPU._kernels.types import REGISTRY
 
 if TYPE_CHECKING:
     from PyGPU._types import DType, DTypeLike

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from PyGPU._kernels.registry import REGISTRY
 from PyGPU._kernels.text.common import Element, headed
+from PyGPU._kernels.types import REGISTRY
 
 if TYPE_CHECKING:
     from PyGPU._types import DType
