@@ -92,9 +92,9 @@ def _hook(name: str) -> _typing.Any:
         from PyGPU._driver import module_references
 
         return module_references.References
-    from PyGPU._kernels import reduction_specializations, specializations
+    from PyGPU._kernels import specializations
 
-    return getattr(reduction_specializations if "reduction" in name else specializations, name)
+    return getattr(specializations, name)
 
 
 if _targets.has_arrays:

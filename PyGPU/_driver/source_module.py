@@ -41,7 +41,8 @@ def request_of(
     want: str = "cubin",
 ) -> Request:
     """Return the arguments of a program as a request, or raise TypeError."""
-    from PyGPU._compile.compilers import build
+    from PyGPU._compile.compilers import build, default_flags
+    from PyGPU._compile.compilers import options as _options
 
     if words is None:
         words = default_flags.defaults()
