@@ -20,7 +20,7 @@ import numpy as np
 from PyGPU._driver.copies import memcpy_dtoh, memcpy_htod_async
 from PyGPU._driver.module import Function
 from PyGPU._driver.references import Declared, Reference, SurfaceReference, TextureReference
-from PyGPU._runtime import core, docstrings, errors, streams
+from PyGPU._runtime import core, docstrings, errors, order_after, record_event
 
 if TYPE_CHECKING:
     from PyGPU._types import ArgTypes, Block, Grid, StreamLike
@@ -206,12 +206,12 @@ class References:
             memcpy_htod_async(address, data, stream)
             self._replaced.append((reference._object, data))
             reference._object, reference._is_changed = bound, False
-        self._written, self._written_on = streams.record_event(stream), stream
+        self._written, self._written_on = record_event(stream), stream
 
     def _follow(self, stream: StreamLike, earlier: StreamLike) -> None:
         """Order later work on the stream after the work that is on `earlier` now."""
         try:
-            streams.order_after(stream, earlier)
+            order_after(stream, earlier)
         except ValueError:  # `earlier` was destroyed; the null stream waits for its pending work
             _wait_for_launches(self._module.device, False)
 

@@ -17,10 +17,10 @@ from PyGPU._runtime import (
     core,
     docstrings,
     errors,
+    in_order,
     on_device_of_first,
     require_array,
     state,
-    streams,
 )
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def _in_order(stream: StreamLike, scratch: core.GPUArray, work: Callable[[], object]) -> None:
     """Call `work`, which uses the array `scratch`, in the order of the stream."""
     core._keep_for_callers_graph(scratch, stream)
-    streams.in_order(stream, [scratch], work)
+    in_order(stream, [scratch], work)
 
 
 def _with_scratch(nbytes: int, stream: StreamLike, work: Callable[[core.GPUArray], object]) -> None:
@@ -265,7 +265,7 @@ def _scan(
     source: core.GPUArray, kernel: _ScanKernel, target: core.GPUArray, stream: StreamLike
 ) -> None:
     work = functools.partial(kernel._scan_to, source, target, stream)
-    streams.in_order(stream, [source, target], work)
+    in_order(stream, [source, target], work)
 
 
 class InclusiveScanKernel(_ScanKernel):

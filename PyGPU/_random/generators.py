@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from PyGPU._runtime import core, docstrings, errors, integer, require_array, state, streams
+from PyGPU._runtime import (
+    core,
+    docstrings,
+    errors,
+    integer,
+    record_event,
+    require_array,
+    state,
+)
 
 if TYPE_CHECKING:
     from PyGPU._types import DType, DTypeLike, Int, SeedGetter, Shape, StreamLike
@@ -99,10 +107,10 @@ class Order:
                 yield
                 return
             with core.device(device):  # that of the events
-                last_use = self._last_use or streams.record_event(None)
+                last_use = self._last_use or record_event(None)
                 errors.check(core.cudaStreamWaitEvent(stream, last_use), "cudaStreamWaitEvent")
                 yield
-                self._last_use = None if stream is None else streams.record_event(stream)
+                self._last_use = None if stream is None else record_event(stream)
 
 
 class Generator:

@@ -1,9 +1,9 @@
-"""Decorators: run a function on the device of its first array; cache results for each device."""
+"""Devices and streams: the order of work, functions on an array's device, caches of devices."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from PyGPU._runtime import errors
 from PyGPU._runtime.targets import core
 
 if TYPE_CHECKING:
-    from PyGPU._types import P, R
+    from PyGPU._types import P, R, StreamLike
 
 
 @functools.cache
@@ -97,3 +97,26 @@ def clear_context_caches() -> None:
     """
     for function in context_dependent_memoized_functions:
         function._results.clear()
+
+
+def in_order(stream: StreamLike, arrays: Iterable[core.GPUArray], work: Callable[[], R]) -> R:
+    """Call `work`, which enqueues on a stream work that uses the memory of arrays.
+
+    The stream waits for the allocation of the memory, and the memory is not reused before the work
+    is done. The null stream (None) needs neither, unless a capture redirects it.
+    """
+    is_null = stream is None and not core._is_capturing()
+    return work() if is_null else core._in_order(stream, tuple(arrays), work)
+
+
+def record_event(stream: StreamLike) -> core.cudaEvent_t:
+    """Return an event after the work that is on the stream now."""
+    event = core.cudaEvent_t(core.cudaEventDisableTiming)
+    errors.check(event.last_status(), "cudaEventCreate")
+    errors.check(core.cudaEventRecord(event, stream), "cudaEventRecord")
+    return event
+
+
+def order_after(later: StreamLike, earlier: StreamLike) -> None:
+    """Make later work on the stream `later` wait for the work that is on `earlier` now."""
+    errors.check(core.cudaStreamWaitEvent(later, record_event(earlier)), "cudaStreamWaitEvent")

@@ -20,8 +20,8 @@ from PyGPU._runtime.exceptions import (
     RuntimeError,
     ShapeError,
     TraceError,
+    warn,
 )
-from PyGPU._runtime.program_warnings import warn
 from PyGPU._runtime.targets import core, hiding
 
 __all__ = [

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from PyGPU._runtime.program_warnings import warn
+from PyGPU._runtime.exceptions import warn
 
 _MAX_INT64 = (1 << 63) - 1
 
