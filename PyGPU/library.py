@@ -13,6 +13,7 @@ from PyGPU._library import library as _library
 from PyGPU._library.library import Library
 from PyGPU._runtime import as_list as _as_list
 from PyGPU._runtime import core as _core
+from PyGPU._runtime import docstrings
 
 __all__ = ["Library", "LibraryFunction", "build", "load"]
 
@@ -96,46 +97,29 @@ def load(
     system's C++ compiler on `host`. A library that was built before is found in the cache by the
     contents of its sources and of all files that they include.
 
-    Parameters
-    ----------
-    source : path or sequence of paths
-        One shared library (``.so``), or the sources of one: ``.cu``, ``.cpp``, ``.hip``.
-    declarations : str or path, optional
-        Prototypes of functions without ``PYGPU_EXPORT``, such as ``"int f(double *a, long n);"``,
-        or a header with them. What is wrong with a function of a header is raised at its first use.
-    options : sequence of str, optional
-        Options of the target's compiler. On `host`, those of nvcc are understood.
-    include_dirs : sequence of paths, optional
-        Folders of headers.
-    libraries : sequence of str, optional
-        Libraries to link: a name such as ``"cublas"``, a file, or a word that begins with ``-``.
-    arch : str or sequence of str, optional
-        Architectures of the device code, such as ``"sm_90"``; by default the current device's.
-    cache_dir : path, None or False, optional
-        Folder of the cache, or False for none; by default ``PYGPU_CACHE_DIR``.
-    errors : bool, optional
-        Results of type ``int`` are errors of the runtime, which raise, as ``cudaError_t`` does.
+    :param path or sequence of paths source: One shared library (``.so``), or the sources of one:
+        ``.cu``, ``.cpp``, ``.hip``.
+    :param str or path declarations: Prototypes of functions without ``PYGPU_EXPORT``, such as
+        ``"int f(double *a, long n);"``, or a header with them. What is wrong with a function of a
+        header is raised at its first use.
+    :param options: Options of the target's compiler. On `host`, those of nvcc are understood.
+    :param sequence of paths include_dirs: Folders of headers.
+    :param libraries: Libraries to link: a name such as ``"cublas"``, a file, or a word that begins
+        with ``-``.
+    :param arch: Architectures of the device code, such as ``"sm_90"``; by default the current
+        device's.
+    :param path, None or False cache_dir: Folder of the cache, or False for none; by default
+        ``PYGPU_CACHE_DIR``.
+    :param errors: Results of type ``int`` are errors of the runtime, which raise, as
+        ``cudaError_t`` does.
+    :returns: The functions as attributes.
+    :raises PyGPU.errors.CompilerMissing: The target's compiler is not found.
+    :raises PyGPU.errors.CompileError: A source does not compile, or the library does not link;
+        ``.stderr`` has the messages.
+    :raises OSError: The file is missing, or is no library that can be loaded on this target.
+    :raises ValueError: A declaration cannot be read.
+    :raises AttributeError: The library lacks a declared function.
 
-    Returns
-    -------
-    Library
-        The functions as attributes.
-
-    Raises
-    ------
-    PyGPU.errors.CompilerMissing
-        The target's compiler is not found.
-    PyGPU.errors.CompileError
-        A source does not compile, or the library does not link; ``.stderr`` has the messages.
-    OSError
-        The file is missing, or is no library that can be loaded on this target.
-    ValueError
-        A declaration cannot be read.
-    AttributeError
-        The library lacks a declared function.
-
-    Examples
-    --------
     >>> import PyGPU
     >>> maths = PyGPU.load("libm.so.6", "double hypot(double x, double y);")
     >>> maths.hypot(3.0, 4.0)
@@ -229,3 +213,6 @@ def build(
         temporary.unlink(missing_ok=True)
         builds.discard(path)
     return to.absolute()
+
+
+docstrings.complete(__name__)

@@ -301,10 +301,7 @@ def set_item(array: core.GPUArray, key: Any, value: Any) -> None:
 def _assign_by_mask(selection: _Selection, value: core.GPUArray) -> bool:
     """Assign by a single mask without counting its true elements, if the value allows it.
 
-    Returns
-    -------
-    bool
-        True if the value was assigned; False if each true element needs its own value.
+    :returns: True if the value was assigned; False if each true element needs its own value.
     """
     if len(selection.parts) != 1:
         return False

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from PyGPU._runtime import core, errors, hooks, require_array
+from PyGPU._runtime import core, docstrings, errors, hooks, require_array
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -42,18 +42,9 @@ _BLOCK = 2 << 20
 def shareable(nbytes: int) -> DeviceAllocation:
     """Allocate memory that :func:`share` shares without a copy, for ``allocator=``.
 
-    Parameters
-    ----------
-    nbytes : int
-        Number of bytes; a multiple of 2 MiB is allocated.
+    :param nbytes: Number of bytes; a multiple of 2 MiB is allocated.
+    :returns PyGPU.driver.DeviceAllocation: Memory that belongs to no pool.
 
-    Returns
-    -------
-    PyGPU.driver.DeviceAllocation
-        Memory that belongs to no pool.
-
-    Examples
-    --------
     >>> from PyGPU import gpuarray
     >>> a = gpuarray.zeros(1000, "float32", allocator=gpuarray.shareable)
     >>> gpuarray.share(a).array is a
@@ -285,15 +276,9 @@ class SharedArray:
     def check(self) -> Self:
         """Check that the process that owns the array still runs.
 
-        Returns
-        -------
-        SharedArray
-            This object.
-
-        Raises
-        ------
-        LogicError
-            The owner has ended or has released the array, or the shared array was closed.
+        :returns SharedArray: This object.
+        :raises LogicError: The owner has ended or has released the array, or the shared array was
+            closed.
         """
         self._used().check()
         return self
@@ -301,15 +286,8 @@ class SharedArray:
     def record(self, stream: StreamLike = None) -> Self:
         """Record the work that a stream has now; `wait` waits for this work, in every process.
 
-        Parameters
-        ----------
-        stream : Stream, optional
-            Stream that has the work; the null stream by default.
-
-        Returns
-        -------
-        SharedArray
-            This object.
+        :param stream: Stream that has the work; the null stream by default.
+        :returns SharedArray: This object.
         """
         self._used().event.record(stream)
         return self
@@ -317,15 +295,8 @@ class SharedArray:
     def wait(self, stream: StreamLike = None) -> Self:
         """Make later work on a stream wait for the last `record` of any process.
 
-        Parameters
-        ----------
-        stream : Stream, optional
-            Stream of the later work; the null stream by default.
-
-        Returns
-        -------
-        SharedArray
-            This object.
+        :param stream: Stream of the later work; the null stream by default.
+        :returns SharedArray: This object.
         """
         event = self._used().event
         errors.check(core.cudaStreamWaitEvent(stream, event), "cudaStreamWaitEvent")
@@ -334,11 +305,8 @@ class SharedArray:
     def close(self, discard_pickles: bool = False) -> None:
         """End this process's use. An array from `array` keeps the memory until it is deleted.
 
-        Parameters
-        ----------
-        discard_pickles : bool
-            True does not wait until pickles are loaded: one that is loaded later is of no use. A
-            second `close` may discard the pickles too.
+        :param discard_pickles: True does not wait until pickles are loaded: one that is loaded
+            later is of no use. A second `close` may discard the pickles too.
         """
         use, self._use = self._closed(), None
         if discard_pickles and isinstance(use, _Owned):
@@ -389,26 +357,13 @@ def _start_of(a: core.GPUArray) -> int | None:
 def share(a: core.GPUArray, stream: StreamLike = None) -> SharedArray:
     """Make an array that other processes can use without a copy.
 
-    Parameters
-    ----------
-    a : GPUArray
-        Array to share. The array is copied, unless its memory comes from the allocator `shareable`
-        or from ``PyGPU.driver.mem_alloc``: memory of pools cannot be shared.
-    stream : Stream, optional
-        Stream on which the array was written, and is copied; the null stream by default.
-
-    Returns
-    -------
-    SharedArray
-        Object that can be pickled, for ``multiprocessing`` and pipes. Keep a reference until the
-        other processes have loaded it.
-
-    Raises
-    ------
-    TypeError
-        `a` is not a GPUArray.
-    ValueError
-        `a` has no elements.
+    :param a: Array to share. The array is copied, unless its memory comes from the allocator
+        `shareable` or from ``PyGPU.driver.mem_alloc``: memory of pools cannot be shared.
+    :param stream: Stream on which the array was written, and is copied; the null stream by default.
+    :returns: Object that can be pickled, for ``multiprocessing`` and pipes. Keep a reference until
+        the other processes have loaded it.
+    :raises TypeError: `a` is not a GPUArray.
+    :raises ValueError: `a` has no elements.
 
     Examples
     --------
@@ -439,3 +394,6 @@ def share(a: core.GPUArray, stream: StreamLike = None) -> SharedArray:
         owned = _Owned(a, Device(ordinal), start, stream)
     _owned[owned.handle.path] = owned
     return SharedArray(owned)
+
+
+docstrings.complete(__name__)

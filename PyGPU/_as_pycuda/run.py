@@ -48,12 +48,8 @@ _DEBUG_EXAMPLES = [
 def debug(arguments: list[str], prog: str | None = None) -> None:
     """Run a program as :func:`run` does, with kernels for a debugger.
 
-    Parameters
-    ----------
-    arguments : list of str
-        As of :func:`run`.
-    prog : str, optional
-        Command of the user, for messages.
+    :param list of str arguments: As of :func:`run`.
+    :param prog: Command of the user, for messages.
     """
     state.set_debugging()
     parser = commands.parser("debug", _DEBUG, _DEBUG_EXAMPLES, usage=_USAGE)
@@ -68,11 +64,8 @@ _USAGE = """%(prog)s [--numpy-compat] script.py args...
 def run(arguments: list[str]) -> None:
     """Run a program whose ``import pycuda`` imports PyGPU.
 
-    Parameters
-    ----------
-    arguments : list of str
-        Optional ``--numpy-compat``; a script, or ``-m`` and a module; the program's own arguments.
-        Or ``--help``.
+    :param list of str arguments: Optional ``--numpy-compat``; a script, or ``-m`` and a module; the
+        program's own arguments. Or ``--help``.
     """
     _run(arguments, commands.parser("run", _RUN, _EXAMPLES, usage=_USAGE))
 

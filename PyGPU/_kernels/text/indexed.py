@@ -17,7 +17,7 @@ from PyGPU._kernels.types import (
     parse_c_arg,
     require_free_names,
 )
-from PyGPU._runtime import core
+from PyGPU._runtime import core, docstrings
 
 if TYPE_CHECKING:
     from PyGPU._driver import Function, SourceModule
@@ -96,12 +96,8 @@ _RANGE = [ScalarArg(np.intp, name) for name in ("start", "stop", "step")]
 def arguments_of(arguments: str | Sequence[VectorArg | ScalarArg]) -> list[VectorArg | ScalarArg]:
     """Return a new list of arguments, which are given as C declarations or as a list of Argument.
 
-    Raises
-    ------
-    ValueError
-        A declaration cannot be parsed or has an unknown type.
-    TypeError
-        An item of the list is not an Argument.
+    :raises ValueError: A declaration cannot be parsed or has an unknown type.
+    :raises TypeError: An item of the list is not an Argument.
     """
     if isinstance(arguments, str):
         return [parse_c_arg(one) for one in signature.split_top(arguments)]
@@ -167,31 +163,17 @@ def get_elwise_module(
 ) -> SourceModule:
     """Compile a kernel that runs an operation for each ``i`` below its argument ``n``.
 
-    Parameters
-    ----------
-    arguments : str or list of VectorArg and ScalarArg
-        All arguments of the kernel, ``n`` included.
-    operation : str
-        Statement in C for one index ``i``.
-    name : str
-        Name of the kernel.
-    keep : bool
-        Keep the text and the image in a folder, and print its name.
-    options : list of str, optional
-        Options for the compiler.
-    preamble : str
-        Text before the kernel.
-    loop_prep, after_loop : str
-        Statements that each thread runs before its first index and after its last.
+    :param str or list of VectorArg and ScalarArg arguments: All arguments of the kernel, ``n``
+        included.
+    :param operation: Statement in C for one index ``i``.
+    :param name: Name of the kernel.
+    :param keep: Keep the text and the image in a folder, and print its name.
+    :param options: Options for the compiler.
+    :param preamble: Text before the kernel.
+    :param loop_prep, after_loop: Statements that each thread runs before its first index and after
+        its last.
+    :returns: The module, whose kernel ``name`` can be launched with any grid and block.
 
-    Returns
-    -------
-    SourceModule
-        The module, whose kernel ``name`` can be launched with any grid and block.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import elementwise, gpuarray
     >>> module = elementwise.get_elwise_module("float *x, size_t n", "x[i] *= 2", name="twice")
     >>> x = gpuarray.to_gpu(np.array([1, 4, 9], np.float32))
@@ -217,31 +199,17 @@ def get_elwise_range_module(
 ) -> SourceModule:
     """Compile a kernel that runs an operation for each ``i`` of ``range(start, stop, step)``.
 
-    Parameters
-    ----------
-    arguments : str or list of VectorArg and ScalarArg
-        All arguments of the kernel, ``start``, ``stop`` and ``step`` included.
-    operation : str
-        Statement in C for one index ``i``.
-    name : str
-        Name of the kernel.
-    keep : bool
-        Keep the text and the image in a folder, and print its name.
-    options : list of str, optional
-        Options for the compiler.
-    preamble : str
-        Text before the kernel.
-    loop_prep, after_loop : str
-        Statements that each thread runs before its first index and after its last.
+    :param str or list of VectorArg and ScalarArg arguments: All arguments of the kernel, ``start``,
+        ``stop`` and ``step`` included.
+    :param operation: Statement in C for one index ``i``.
+    :param name: Name of the kernel.
+    :param keep: Keep the text and the image in a folder, and print its name.
+    :param options: Options for the compiler.
+    :param preamble: Text before the kernel.
+    :param loop_prep, after_loop: Statements that each thread runs before its first index and after
+        its last.
+    :returns: The module, whose kernel ``name`` can be launched with any grid and block.
 
-    Returns
-    -------
-    SourceModule
-        The module, whose kernel ``name`` can be launched with any grid and block.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import elementwise, gpuarray
     >>> module = elementwise.get_elwise_range_module(
     ...     "float *x, long start, long stop, long step", "x[i] *= 2", name="twice"
@@ -328,31 +296,19 @@ def get_elwise_kernel_and_types(
 ) -> tuple[SourceModule, Function, list[VectorArg | ScalarArg]]:
     """Compile and prepare a kernel that runs an operation for each index.
 
-    Parameters
-    ----------
-    arguments : str or list of VectorArg and ScalarArg
-        Arguments of the kernel. The arguments for indices are added: ``n``, or ``start, stop,
-        step``.
-    operation : str
-        Statement in C for one index ``i``.
-    name : str
-        Name of the kernel.
-    keep : bool
-        Keep the text and the image in a folder, and print its name.
-    options : list of str, optional
-        Options for the compiler.
-    use_range : bool
-        Run for the indices of ``range(start, stop, step)`` instead of those below ``n``.
-    **kwargs : str
-        The texts `preamble`, `loop_prep` and `after_loop` of :func:`get_elwise_module`.
+    :param str or list of VectorArg and ScalarArg arguments: Arguments of the kernel. The arguments
+        for indices are added: ``n``, or ``start, stop, step``.
+    :param operation: Statement in C for one index ``i``.
+    :param name: Name of the kernel.
+    :param keep: Keep the text and the image in a folder, and print its name.
+    :param options: Options for the compiler.
+    :param use_range: Run for the indices of ``range(start, stop, step)`` instead of those below
+        ``n``.
+    :param str **kwargs: The texts `preamble`, `loop_prep` and `after_loop` of
+        :func:`get_elwise_module`.
+    :returns tuple of (SourceModule, Function, list of VectorArg and ScalarArg): The module, the
+        prepared kernel and all its arguments.
 
-    Returns
-    -------
-    tuple of (SourceModule, Function, list of VectorArg and ScalarArg)
-        The module, the prepared kernel and all its arguments.
-
-    Examples
-    --------
     >>> from PyGPU import elementwise
     >>> module, kernel, arguments = elementwise.get_elwise_kernel_and_types(
     ...     "float *x", "x[i] *= 2", name="twice"
@@ -376,32 +332,18 @@ def get_elwise_kernel(
 ) -> Function:
     """Compile and prepare a kernel that runs an operation for each index.
 
-    Parameters
-    ----------
-    arguments : str or list of VectorArg and ScalarArg
-        Arguments of the kernel. The arguments for indices are added: ``n``, or ``start, stop,
-        step``.
-    operation : str
-        Statement in C for one index ``i``.
-    name : str
-        Name of the kernel.
-    keep : bool
-        Keep the text and the image in a folder, and print its name.
-    options : list of str, optional
-        Options for the compiler.
-    use_range : bool
-        Run for the indices of ``range(start, stop, step)`` instead of those below ``n``.
-    **kwargs : str
-        The texts `preamble`, `loop_prep` and `after_loop` of :func:`get_elwise_module`.
+    :param str or list of VectorArg and ScalarArg arguments: Arguments of the kernel. The arguments
+        for indices are added: ``n``, or ``start, stop, step``.
+    :param operation: Statement in C for one index ``i``.
+    :param name: Name of the kernel.
+    :param keep: Keep the text and the image in a folder, and print its name.
+    :param options: Options for the compiler.
+    :param use_range: Run for the indices of ``range(start, stop, step)`` instead of those below
+        ``n``.
+    :param str **kwargs: The texts `preamble`, `loop_prep` and `after_loop` of
+        :func:`get_elwise_module`.
+    :returns: The prepared kernel.
 
-    Returns
-    -------
-    Function
-        The prepared kernel.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from PyGPU import elementwise, gpuarray
     >>> kernel = elementwise.get_elwise_kernel("float *x", "x[i] *= 2", name="twice")
     >>> x = gpuarray.to_gpu(np.array([1, 4, 9], np.float32))
@@ -412,3 +354,6 @@ def get_elwise_kernel(
     return get_elwise_kernel_and_types(
         arguments, operation, name, keep, options, use_range, **kwargs
     )[1]
+
+
+docstrings.complete(__name__)
