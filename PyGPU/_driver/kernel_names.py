@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
+from PyGPU._compile.compilers import code_object
 from PyGPU._compile.source import (
     comments,
     kernel_types,
@@ -73,6 +74,38 @@ def expression_of(name: str, known: Iterable[str]) -> str | None:
     found = name_expressions.equal(name, known)
     bare = signature.bare_name(name)
     return found or (None if "::" in bare else name_expressions.only(bare, known))
+
+
+def name_in_image(name: str, names: Mapping[str, str]) -> str:
+    """Return the name in the image of a kernel, a variable or a C++ name expression."""
+    found = expression_of(name, names)
+    return name_expressions.plain(name) if found is None else names[found]
+
+
+def other_names(image: bytes, name: str, lowered: str, declared: Container[str]) -> Iterator[str]:
+    """Yield the other names that an image may have for a kernel."""
+    plain, unique = plain_name(name), kernel_in(image, name)
+    if unique:
+        yield unique
+    if plain and not kernel_in(image, plain):  # extern "C" leaves out the types
+        yield plain
+    if lowered in declared:  # extern "C" leaves out the scopes
+        yield name_expressions.unqualified(lowered)
+
+
+def parameters_of(
+    image: bytes,
+    name: str,
+    lowered: str,
+    names: Mapping[str, str],
+    parameters: Mapping[str, Sequence[tuple[str, str, int]]],
+) -> Sequence[tuple[str, str, int]] | None:
+    """Return a kernel's parameters, with the sizes of the image if it states them."""
+    found = stated_parameters(name, lowered, names, parameters)
+    known = code_object.parameters(image, lowered)
+    if known is None or found is None or len(found) != len(known):
+        return found if found is not None else known
+    return [(a[0], a[1], nbytes) for a, (_, _, nbytes) in zip(found, known)]
 
 
 def stated_parameters(

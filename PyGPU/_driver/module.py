@@ -233,21 +233,14 @@ class Module:
 
     def _lookup(self, name: str) -> str:
         """Return the name in the image of a kernel, a variable or a C++ name expression."""
-        from PyGPU._compile.source import name_expressions
-        from PyGPU._driver.kernel_names import expression_of
+        from PyGPU._driver.kernel_names import name_in_image
 
-        found = expression_of(name, self._names)
-        return name_expressions.plain(name) if found is None else self._names[found]
+        return name_in_image(name, self._names)
 
     def _signature_of(self, name: str, lowered: str) -> Sequence[tuple[str, str, int]] | None:
-        from PyGPU._compile.compilers import code_object
-        from PyGPU._driver.kernel_names import stated_parameters
+        from PyGPU._driver.kernel_names import parameters_of
 
-        found = stated_parameters(name, lowered, self._names, self._parameters)
-        known = code_object.parameters(self._image, lowered)
-        if known is None or found is None or len(found) != len(known):
-            return found if found is not None else known
-        return [(a[0], a[1], nbytes) for a, (_, _, nbytes) in zip(found, known)]
+        return parameters_of(self._image, name, lowered, self._names, self._parameters)
 
     def get_function(self, name: str) -> Function:
         """Return a kernel of the module.
@@ -271,16 +264,9 @@ class Module:
 
     def _by_other_names(self, name: str, lowered: str, error: errors.Error) -> Function:
         """Return a kernel by the other names that the image may have for it."""
-        from PyGPU._compile.source import name_expressions
-        from PyGPU._driver.kernel_names import kernel_in, missing_kernel, plain_name
+        from PyGPU._driver.kernel_names import missing_kernel, other_names
 
-        others = [kernel_in(self._image, name)]
-        plain = plain_name(name)
-        if plain and not kernel_in(self._image, plain):  # extern "C" leaves out the types
-            others.append(plain)
-        if lowered in self._parameters:  # extern "C" leaves out the scopes
-            others.append(name_expressions.unqualified(lowered))
-        for other in filter(None, others):
+        for other in other_names(self._image, name, lowered, self._parameters):
             try:
                 return self._function(name, other)
             except errors.LogicError as second:
