@@ -2,6 +2,7 @@
 
 import enum
 import inspect
+import re
 import sys
 
 import needs
@@ -82,6 +83,15 @@ def test_a_docstring_starts_with_its_summary(module):
         summary = (inspect.getdoc(thing) or "").partition("\n")[0]
         assert summary.endswith("."), path
         assert not summary.startswith(f"{path.rpartition('.')[2]}("), path
+
+
+@pytest.mark.no_device
+@pytest.mark.parametrize("module", MODULES)
+def test_fields_have_become_sections(module):
+    """A module whose docstrings have fields ends with `docstrings.complete(__name__)`."""
+    for path, thing, _ in documented(module):
+        text = inspect.getdoc(thing) or ""
+        assert not re.search(r"^ *:(param|returns|raises)\b", text, re.M), path
 
 
 @pytest.mark.no_device
