@@ -6,7 +6,6 @@ argument is the number of elements.
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import re
 from collections.abc import Iterable
@@ -170,26 +169,24 @@ def _words(given: dict[str, Any]) -> dict[str, str]:
 def _getter(
     name: str, parameters: str, arguments: str, operation: str, given: str, passed: str, result: str
 ) -> Any:
-    signature = inspect.signature(eval(f"lambda {parameters}: None", {"float32": np.float32}))
+    collect = eval(f"lambda {parameters}: locals()", {"float32": np.float32})
     shown = re.sub(r"\{[xy]_is_scalar\}", "i", operation).replace("{as_z}", "")
     shown, declared = (re.sub("[{}]", "", text) for text in (shown, arguments))
     codes = re.findall('"[cf][48]"', given)
 
     def getter(*args: Any, **kwargs: Any) -> Function:
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        words = _words(bound.arguments)
+        words = _words(collect(*args, **kwargs))
         return get_elwise_kernel(arguments.format(**words), operation.format(**words), name[4:])
 
-    getter.__name__ = getter.__qualname__ = name
-    getter.__signature__ = signature  # type: ignore[attr-defined]
+    getter.__name__ = getter.__qualname__ = collect.__qualname__ = name
+    getter.__wrapped__ = collect  # type: ignore[attr-defined]
     getter.__doc__ = f"""Make the kernel of ``{shown}``.
 
     The kernel's arguments are ``{declared}, n``, where ``n`` is the number of elements.
 
     Parameters
     ----------
-    {_described(signature.parameters)}
+    {_described(collect.__code__.co_varnames)}
 
     Returns
     -------
