@@ -6,7 +6,6 @@ setup.py runs this file by its path for the sources' checksum.
 from __future__ import annotations
 
 import os
-import warnings
 from pathlib import Path
 from types import ModuleType
 
@@ -36,9 +35,10 @@ def warn_if_stale(module: ModuleType) -> None:
         return
     found = checksum(root)
     if found and found != getattr(module, "_sources", None):
-        warnings.warn(
+        from PyGPU._runtime.exceptions import warn
+
+        warn(
             f"{file} was built from other sources, so it may not fit the Python files: build PyGPU "
             "again with 'pip install -e .'",
             RuntimeWarning,
-            stacklevel=1,
         )

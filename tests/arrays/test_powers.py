@@ -93,7 +93,7 @@ INVERSE = ["arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh"]
 @pytest.mark.parametrize("code", ["c8", "c16"])
 @pytest.mark.parametrize("name", INVERSE)
 def test_special_values_of_inverse_functions(name, code):
-    """Values and signs of C99's Annex G, as NumPy's; it leaves the signs of a NaN's results open."""
+    """Values and signs of C99's Annex G, as NumPy's. The signs of a NaN's results are open."""
     special = [0.0, -0.0, 1.0, -1.0, 0.5, -2.0, np.inf, -np.inf, np.nan]
     z = np.array([complex(x, y) for x in special for y in special], code)
     got = getattr(np, name)(to_gpu(z)).get()

@@ -1,5 +1,5 @@
 // Items at the true elements of a small mask, by one block. Lanes of a warp count by a vote, and
-// warps through shared memory. PyGPU/_kernels/text/masks.py writes the kernels.
+// warps through shared memory. PyGPU/_kernels/text/compaction.py writes the kernels.
 #pragma once
 
 #include <PyGPU/kernels/warps.h>

@@ -1,4 +1,4 @@
-// Private class of graphs, and releases that are postponed during a capture. PyGPU/_driver/graph.py
+// Private class of graphs, and releases that are postponed during a capture. PyGPU/_driver/stream.py
 // wraps them.
 #include "PyGPU/runtime/graph.h"
 
