@@ -43,15 +43,24 @@ def sources(*folders):
     return sorted(str(path.relative_to(HERE)) for path in found)
 
 
-# PYGPU_PARTS=runtime: the light ring alone, which is the seam, the runtime's resources and calls,
-# and the low level's classes. It has no arrays and no launches.
-PARTS = os.environ.get("PYGPU_PARTS", "all")
-if PARTS not in ("all", "runtime"):
-    raise SystemExit(f"PYGPU_PARTS={PARTS!r}: expected runtime or all")
-RING = {"src/core/runtime", "src/python", "src/python/binding", "src/python/runtime"}
-CORE_SOURCES = sources("core", "python")
-if PARTS == "runtime":
-    CORE_SOURCES = [source for source in CORE_SOURCES if str(Path(source).parent) in RING]
+# PYGPU_PARTS: what is built and installed. PyGPU/_runtime/parts.py has the parts and their modules.
+PARTS_OF_PYTHON = SimpleNamespace(**runpy.run_path(str(HERE / "PyGPU/_runtime/parts.py")))
+try:
+    PARTS = PARTS_OF_PYTHON.wanted(os.environ.get("PYGPU_PARTS", "all"))
+except ValueError as error:
+    raise SystemExit(str(error)) from None
+# Folders of C++ sources of each part. The runtime is the light ring: the seam, the runtime's
+# resources and calls, and the low level's classes, without arrays and launches.
+FOLDERS = {
+    "runtime": ["src/core/runtime", "src/python", "src/python/binding", "src/python/runtime"],
+    "kernels": ["src/core/arrays", "src/python/value", "src/python/launch"],
+    "arrays": ["src/python/operations", "src/python/array", "src/python/exchange"],
+}
+CORE_SOURCES = [
+    source
+    for source in sources("core", "python")
+    if any(str(Path(source).parent) in FOLDERS.get(part, ()) for part in PARTS)
+]
 MACHINE_SOURCES = sources("host")
 MACHINE = "PyGPU.libPyGPU_host"
 HAS_SYMBOLS = "-g" in os.environ.get("CFLAGS", "").split()  # asked for, as tests/sanitized.py does
@@ -83,7 +92,7 @@ UNITS = {
 }
 # Units that are small instead of quick: the low level's calls take less time than the runtime's
 # functions that they call. The light ring is small as a whole.
-SMALL = {"calls"} if PARTS == "all" else {*UNITS}
+SMALL = {"calls"} if "kernels" in PARTS else {*UNITS}
 # Folders of headers that only the package's own sources include, so no wheel has them.
 OWN_HEADERS = ["runtime", "arrays"]
 # The search at run time is the search of the build; the package is not built yet.
@@ -180,7 +189,8 @@ def target_extension(
             ("PYGPU_MODULE", module),
             ("PYGPU_VERSION", f'"{version()}"'),
             ("PYGPU_SOURCES", f"{CHECKSUM}u"),
-            *([("PYGPU_RUNTIME_ALONE", None)] if PARTS == "runtime" else []),
+            *((f"PYGPU_PART_{part.upper()}", None) for part in PARTS),
+            ("PYGPU_PARTS", f'"{",".join(PARTS)}"'),
             *macros,
         ],
         include_dirs=["include", "src", *include_dirs],
@@ -312,7 +322,16 @@ class BuildExt(build_ext):
 
 
 class BuildPy(build_py):
-    """Put the headers into the package, where PyGPU.get_include() finds them."""
+    """Install the modules of the parts, and the headers where PyGPU.get_include() finds them."""
+
+    def find_package_modules(self, package, package_dir):
+        found = super().find_package_modules(package, package_dir)
+        names = [f"{package}.{module}".removeprefix("PyGPU.") for _, module, _ in found]
+        return [row for row, name in zip(found, names) if PARTS_OF_PYTHON.part_of(name) in PARTS]
+
+    def find_data_files(self, package, src_dir):
+        is_wanted = PARTS_OF_PYTHON.part_of(package.removeprefix("PyGPU.")) in PARTS
+        return super().find_data_files(package, src_dir) if is_wanted else []
 
     def run(self):
         super().run()

@@ -10,8 +10,6 @@ from __future__ import annotations
 import typing as _typing
 
 from PyGPU import errors as errors
-from PyGPU._as_pycuda.install import install_as_pycuda as install_as_pycuda
-from PyGPU._as_pycuda.numpy_names import NumPyCompatWarning as NumPyCompatWarning
 from PyGPU._runtime import hooks as _hooks
 from PyGPU._runtime import installation as _installation
 from PyGPU._runtime import settings as _settings
@@ -28,6 +26,8 @@ from PyGPU._runtime.typed import *  # noqa: F403
 if _typing.TYPE_CHECKING:
     import PyGPU.transfer as transfer  # noqa: F401
     from PyGPU import gpuarray as gpuarray
+    from PyGPU._as_pycuda.install import install_as_pycuda as install_as_pycuda
+    from PyGPU._as_pycuda.numpy_names import NumPyCompatWarning as NumPyCompatWarning
     from PyGPU._host import *  # noqa: F403
     from PyGPU.diagnostics import annotate as annotate
     from PyGPU.diagnostics import memory_stats as memory_stats
@@ -39,6 +39,8 @@ if _typing.TYPE_CHECKING:
     from PyGPU.library import load as load
 else:
     _of_library = ("Library", "build", "load")
+    _of_pycuda = ("NumPyCompatWarning", "install_as_pycuda")
+    _names_of_pycuda = _of_pycuda if "pycuda" in _targets.installed else ()
     _of_diagnostics = ("annotate", "memory_stats", "show_config", "timer")
 
     def _is_module(name):
@@ -48,16 +50,18 @@ else:
         return find_spec(f"{__name__}.{name}") is not None
 
     def __getattr__(name):
-        """Import `transfer`, `gpuarray` and the names of three modules at their first use."""
+        """Import `transfer`, `gpuarray` and the names of some modules at their first use."""
         module = None
         if name == "transfer":
             import PyGPU.transfer
-        elif not _targets.has_arrays:
+        elif name in _of_library and "kernels" in _targets.installed:
+            from PyGPU import library as module
+        elif "arrays" not in _targets.installed:
             return _core.__getattr__(name)  # raises, for private names of the core as well
         elif name == "gpuarray":
             import PyGPU.gpuarray  # noqa: F401
-        elif name in _of_library:
-            from PyGPU import library as module
+        elif name in _names_of_pycuda:
+            from PyGPU import _as_pycuda as module
         elif name in _of_diagnostics:
             from PyGPU import diagnostics as module
         elif name[0] != "_" and ("gpuarray" in globals() or not _is_module(name)):
@@ -70,12 +74,12 @@ else:
 
     def __dir__():
         """Return all names, with those that are imported at their first use."""
-        if not _targets.has_arrays:
+        if "arrays" not in _targets.installed:
             return sorted({*globals(), "transfer"})
         import PyGPU.gpuarray
 
         later = (*_of_library, *_of_diagnostics, *PyGPU.gpuarray.__all__, "transfer")
-        return sorted({*globals(), *later})
+        return sorted({*globals(), *later, *_names_of_pycuda})
 
 
 def _hook(name: str) -> _typing.Any:
@@ -97,13 +101,15 @@ def _hook(name: str) -> _typing.Any:
     return getattr(specializations, name)
 
 
-if _targets.has_arrays:
+if "kernels" in _targets.installed:
+    _hooks.defer(_hook, "references_of")
+if "arrays" in _targets.installed:
     import PyGPU._arrays as _arrays
 
     _arrays.defer_members()
     _hooks.defer(
         _hook,
-        *("types", "require_c_type", "check_exponents", "get_item", "set_item", "references_of"),
+        *("types", "require_c_type", "check_exponents", "get_item", "set_item"),
         *("elementwise_module", "gather_module", "check_module", "mask_module"),
         *("compaction_module", "join_module", "reduction_module"),
     )
@@ -131,7 +137,6 @@ if not _typing.TYPE_CHECKING:  # type checkers know the low level by the stub
         *_typed.__all__,
         "ArgumentWarning",
         "HostFallbackWarning",
-        "NumPyCompatWarning",
         "SettingWarning",
         "TraceError",
         "VERSION",
@@ -140,8 +145,8 @@ if not _typing.TYPE_CHECKING:  # type checkers know the low level by the stub
         "errors",
         "get_include",
         "get_library_dir",
-        *(["gpuarray"] if _targets.has_arrays else []),
-        "install_as_pycuda",
+        *(["gpuarray"] if "arrays" in _targets.installed else []),
+        *_names_of_pycuda,
         "major_version",
         "minor_version",
         "release_version",

@@ -18,9 +18,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import PyGPU
-from PyGPU._as_pycuda.run import debug, run
-from PyGPU._compile import cache_command, compile_command
 from PyGPU._runtime import PACKAGE, commands, configuration
+from PyGPU._runtime.parts import MissingPart
 
 
 def flags(parser: argparse.ArgumentParser, given: argparse.Namespace) -> str:
@@ -109,38 +108,14 @@ def _show(parser: argparse.ArgumentParser, arguments: list[str]) -> None:
         configuration.show_config()
 
 
-def build(arguments: list[str]) -> int:
-    """Build a shared library."""
-    from PyGPU._library import build_command
+def _later(module: str, function: str = "main", *given: str) -> Callable[[list[str]], Any]:
+    """Return a command's function, whose module is imported at the call."""
 
-    return int(build_command.main(arguments, PyGPU.build))
-
-
-def _tool(name: str) -> Callable[[list[str]], int]:
-    """Return the function of a command whose part, `tools`, an installation may lack."""
-
-    def main(arguments: list[str]) -> int:
-        try:
-            module = importlib.import_module(f"PyGPU._tools.{name}")
-        except ModuleNotFoundError as error:
-            if not str(error.name).startswith("PyGPU._tools"):
-                raise
-            print(
-                f"{commands.program()} {name}: this PyGPU was installed without the part `tools`; "
-                "install it again with `PYGPU_PARTS=all pip install .`",
-                file=sys.stderr,
-            )
-            return 2
-        return int(module.main(arguments))
+    def main(arguments: list[str]) -> Any:
+        command = getattr(importlib.import_module(f"PyGPU.{module}"), function)
+        return command(arguments, *(getattr(PyGPU, name) for name in given))
 
     return main
-
-
-def cxx(arguments: list[str]) -> int:
-    """Run a C++ compiler for the target host."""
-    from PyGPU._library import cxx_command
-
-    return cxx_command.main(arguments)
 
 
 class Command(NamedTuple):
@@ -154,35 +129,41 @@ class Command(NamedTuple):
 COMMANDS = {
     "info": Command("show the targets, the one in use and its devices", "", info),
     "doctor": Command(
-        "find what is wrong on this machine, with remedies",
-        "--json",
-        _tool("doctor"),
+        "find what is wrong on this machine, with remedies", "--json", _later("_tools.doctor")
     ),
     "run": Command(
         "run a PyCUDA program unchanged; run -m module runs a module",
         "script.py arguments...",
-        run,
+        _later("_as_pycuda.run", "run"),
     ),
-    "debug": Command("run it with kernels for a debugger", "script.py arguments...", debug),
-    "bench": Command("measure this machine, beside CuPy and torch", "--peers", _tool("bench")),
+    "debug": Command(
+        "run it with kernels for a debugger",
+        "script.py arguments...",
+        _later("_as_pycuda.run", "debug"),
+    ),
+    "bench": Command(
+        "measure this machine, beside CuPy and torch", "--peers", _later("_tools.bench")
+    ),
     "report": Command(
-        "try every part, and write a report to send",
-        "-o report.txt",
-        _tool("report"),
+        "try every part, and write a report to send", "-o report.txt", _later("_tools.report")
     ),
-    "cache": Command("show or clear the cache of compiled kernels", "--clear", cache_command.main),
+    "cache": Command(
+        "show or clear the cache of compiled kernels", "--clear", _later("_compile.cache_command")
+    ),
     "compile": Command(
         "compile kernels ahead of time, without a GPU",
         "mine.cu --arch gfx942,sm_90 -o folder",
-        compile_command.main,
+        _later("_compile.compile_command"),
     ),
     "build": Command(
-        "build a shared library from CUDA sources", "mine.cu -o libmine.so --target host", build
+        "build a shared library from CUDA sources",
+        "mine.cu -o libmine.so --target host",
+        _later("_library.build_command", "main", "build"),
     ),
     "cxx": Command(
         "run a C++ compiler on CUDA sources for the target host",
         "g++ -c mine.cu -o mine.o",
-        cxx,
+        _later("_library.cxx_command"),
     ),
 }
 
@@ -207,8 +188,11 @@ def main() -> None:
         status = command(words[1:] if is_named else words)
         if sys.stdout is not None:
             sys.stdout.flush()
+    except MissingPart as error:
+        print(f"{commands.program()}: {error}", file=sys.stderr)
+        status = 2
     except BrokenPipeError:  # the reader of the output, such as `head`, has ended
-        if command in (run, debug):  # the program's own exception
+        if is_named and words[0] in ("run", "debug"):  # the program's own exception
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # flushed again at the exit
         status = 128 + signal.SIGPIPE

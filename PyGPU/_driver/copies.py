@@ -8,7 +8,7 @@ import numpy as np
 
 from PyGPU._driver import memory
 from PyGPU._driver.context import Context, ordinal_of
-from PyGPU._runtime import core, docstrings, errors, extent, state
+from PyGPU._runtime import core, docstrings, errors, extent, is_gpuarray, state
 
 if TYPE_CHECKING:
     from PyGPU._types import (
@@ -41,9 +41,7 @@ _TO_DEVICE, _TO_HOST, _ON_DEVICE = 1, 2, 3
 
 def _no_buffer(buffer: object, name: str, writable: bool) -> TypeError:
     """Return the error for an object that is not a host buffer, with a hint."""
-    memory = (
-        None if isinstance(buffer, core.GPUArray) else getattr(buffer, "__dlpack_device__", None)
-    )
+    memory = None if is_gpuarray(buffer) else getattr(buffer, "__dlpack_device__", None)
     if isinstance(buffer, str):
         hint = "; pass a bytearray" if writable else "; encode() returns the bytes of a str"
     elif isinstance(buffer, (list, tuple)):
@@ -69,7 +67,7 @@ def _not_contiguous(what: str, writable: bool) -> ValueError:
 
 def host_view(buffer: BufferLike, name: str, writable: bool) -> HostArray | memoryview:
     """Return a view of a host buffer of any strides."""
-    if isinstance(buffer, (str, list, tuple, core.GPUArray)):
+    if isinstance(buffer, (str, list, tuple)) or is_gpuarray(buffer):
         raise _no_buffer(buffer, name, writable)
     if isinstance(buffer, np.generic) and writable:
         raise ValueError(f"{name}: a NumPy scalar is read-only")

@@ -10,7 +10,7 @@ import numpy as np
 from PyGPU._driver import enums
 from PyGPU._driver.arrays import channel_format, dtype_to_array_format
 from PyGPU._driver.strided_copies import array_in
-from PyGPU._runtime import core, docstrings, errors, state
+from PyGPU._runtime import core, docstrings, errors, is_gpuarray, state
 
 if TYPE_CHECKING:
     from PyGPU._types import Address, Block, DTypeLike, Int, Shape
@@ -188,7 +188,7 @@ def _memory(
     pitch: Int | None,
 ) -> tuple[int, tuple[int, int, int], Block]:
     """Return (address, format, (width, height, pitch)); a height of 0 means one dimension."""
-    if isinstance(source, core.GPUArray):
+    if is_gpuarray(source):
         if not source.flags.c_contiguous and pitch is None:
             raise ValueError("source: expected a C-contiguous GPUArray, or a pitch")
         dtype = source.dtype if dtype is None else dtype

@@ -1,7 +1,7 @@
 """Common ground of all parts: the target in use, errors, streams, devices, argument checks."""
 
 from PyGPU._runtime import errors, hooks, settings, state, targets
-from PyGPU._runtime.arguments import as_list, extent, integer, require_array
+from PyGPU._runtime.arguments import as_list, extent, integer, is_gpuarray, require_array
 from PyGPU._runtime.capabilities import capabilities
 from PyGPU._runtime.devices import (
     are_several,
@@ -38,6 +38,7 @@ __all__ = [
     "in_text",
     "include_root",
     "integer",
+    "is_gpuarray",
     "loads_later",
     "on_device_of_first",
     "order_after",

@@ -5,9 +5,12 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
+from PyGPU._runtime import targets
 from PyGPU._runtime.targets import core
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeGuard
+
     from PyGPU._types import Int
 
 
@@ -41,9 +44,14 @@ def extent(name: str, value: Int) -> int:
     return number
 
 
+def is_gpuarray(value: object) -> TypeGuard[core.GPUArray]:
+    """Return True for a GPUArray, which an installation without arrays does not have."""
+    return "arrays" in targets.installed and isinstance(value, core.GPUArray)
+
+
 def require_array(name: str, value: object) -> core.GPUArray:
     """Return the value if it is a GPUArray, or raise TypeError."""
-    if not isinstance(value, core.GPUArray):
+    if not is_gpuarray(value):
         raise TypeError(
             f"{name}: expected a GPUArray, got {type(value).__name__}; to_gpu() copies host data "
             "to the device, .get() copies an array to the host"

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from PyGPU._runtime import staleness
+from PyGPU._runtime import parts, staleness
 
 TARGETS = ("cuda", "hip", "host")  # in order of preference
 NO_GPU = "no GPU target can be used"
@@ -341,22 +341,21 @@ def _chosen() -> tuple[ModuleType, str, dict[str, str]]:
 _require_main_interpreter()
 _module, reason, refused = _chosen()
 staleness.warn_if_stale(_module)
-#: False for a build with PYGPU_PARTS=runtime, which has the low level alone.
-has_arrays = hasattr(_module, "GPUArray")
+#: Names of the parts that are installed.
+installed: list[str] = _module._parts.split(",")
+parts.explain_missing(installed)
 
 
 def _missing(name: str) -> object:
-    """Raise the AttributeError of a build without arrays and kernels."""
+    """Raise the AttributeError of an installation without arrays or kernels."""
     where = f"module {_module.__name__!r} has no attribute {name!r}"
     if name.startswith("__"):  # Python itself looks these up
         raise AttributeError(where)
-    raise AttributeError(
-        f"{where}: this PyGPU was built with PYGPU_PARTS=runtime, which is the low level without "
-        "arrays and kernels; install it again without PYGPU_PARTS"
-    )
+    part = "arrays" if "kernels" in installed else "kernels"
+    raise AttributeError(f"{where}: {parts.remedy(part, installed)}")
 
 
-if not has_arrays:
+if "arrays" not in installed:
     _module.__getattr__ = _missing  # type: ignore[method-assign]
 
 if TYPE_CHECKING:

@@ -30,6 +30,7 @@ void fill(module_& m) {
   m.attr("use_hip") = capabilities.is_rocm;
   m.attr("architectures") = PYGPU_ARCHITECTURES;
   m.attr("__version__") = PYGPU_VERSION;
+  m.attr("_parts") = PYGPU_PARTS;      // for _runtime/parts.py
   m.attr("_sources") = PYGPU_SOURCES;  // for _runtime/staleness.py
 
   make_pybind11_ready();
@@ -51,8 +52,16 @@ void fill(module_& m) {
   bind_transfer_settings(m);
   bind_pointers(m);
   bind_device_arrays(m);
-#if !defined(PYGPU_RUNTIME_ALONE)  // the light ring ends here
+#if defined(PYGPU_PART_KERNELS)  // the light ring ends here
   bind_allocation(m);
+  bind_module(m);
+  bind_packing();
+  bind_function(m);
+  bind_library(m);
+  bind_library_function(m);
+  bind_textures(m);
+#endif
+#if defined(PYGPU_PART_ARRAYS)
   const py::object gpuarray = bind_gpuarray(m);  // before the functions that name it
   bind_attributes(m, gpuarray);
   bind_shapes(gpuarray);
@@ -63,11 +72,6 @@ void fill(module_& m) {
   bind_pickling(m);
   bind_exports(gpuarray);
   bind_imports(m);
-  bind_module(m);
-  bind_packing();
-  bind_function(m);
-  bind_library(m);
-  bind_library_function(m);
   bind_fused(m);
   bind_reductions(m);
   bind_gather(m);
@@ -75,7 +79,6 @@ void fill(module_& m) {
   bind_elementwise(m);
   bind_reduction_launcher(m);
   bind_scan(m);
-  bind_textures(m);
 #endif
   if (target == "hip") add_hip_names(m);
 }

@@ -114,15 +114,16 @@ def test_a_command_that_is_not_there(pygpu):
 def test_a_command_whose_part_is_not_installed(name):
     program = f"""
 import sys
-sys.modules["PyGPU._tools"] = None
+from PyGPU._runtime import parts
+parts.explain_missing(["runtime", "kernels"])
 sys.argv[:] = ["pygpu", "{name}"]
 from PyGPU.__main__ import main
 main()
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr.startswith(f"pygpu {name}: ") and done.stderr.count("\n") == 1
-    assert "PYGPU_PARTS=all pip install" in done.stderr
+    assert done.stderr.startswith("pygpu: PyGPU._tools: ") and done.stderr.count("\n") == 1
+    assert "PYGPU_PARTS=runtime,kernels,tools pip install" in done.stderr
 
 
 def test_an_error_before_the_command_has_no_traceback(pygpu):

@@ -13,9 +13,11 @@ import pytest
 
 import PyGPU
 from PyGPU import errors
-from PyGPU._compile.compilers import cuda, device_link, rtc
-from PyGPU._library import toolchains
-from PyGPU._runtime.targets import runtime_library
+from PyGPU._runtime import targets
+
+if "kernels" in targets.installed:
+    from PyGPU._compile.compilers import cuda, device_link, rtc
+    from PyGPU._library import toolchains
 
 PROGRAMS = {"g++", "clang++", "nvcc", "hipcc", "localedef", "cmake"}
 TARGETS = {"nvrtc": "cuda", "hiprtc": "hip"}
@@ -62,7 +64,7 @@ def _is_standin():
     """Report whether the target hip runs on the stand-in for AMD's runtime (tests/standin)."""
     if PyGPU.target != "hip":
         return False
-    return hasattr(ctypes.CDLL(runtime_library("hip")), "PyGPU_is_standin")
+    return hasattr(ctypes.CDLL(targets.runtime_library("hip")), "PyGPU_is_standin")
 
 
 STANDIN = _is_standin()
