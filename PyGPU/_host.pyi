@@ -302,7 +302,6 @@ class _CaptureScope:
     def __enter__(self) -> Any: ...
     def __exit__(self, type: object, value: object, traceback: object) -> None: ...
 
-_sources: int
 _takes_types_from_values: bool  # NumPy 1
 _reduction_tuning: dict[str, int]
 _batch: tuple[int, int]

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from PyGPU._runtime import parts, staleness
+from PyGPU._runtime import parts
 
 TARGETS = ("cuda", "hip", "host")  # in order of preference
 NO_GPU = "no GPU target can be used"
@@ -340,7 +340,6 @@ def _chosen() -> tuple[ModuleType, str, dict[str, str]]:
 
 _require_main_interpreter()
 _module, reason, refused = _chosen()
-staleness.warn_if_stale(_module)
 #: Names of the parts that are installed.
 installed: list[str] = _module._parts.split(",")
 parts.explain_missing(installed)

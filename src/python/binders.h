@@ -9,6 +9,9 @@ namespace PyGPU::python {
 // then could fail: the exception may report too deep a recursion or too little memory.
 void make_pybind11_ready();
 
+// Warn if the checkout has other sources than this module.
+void warn_if_stale();
+
 void bind_status(module_& m);
 void bind_constants(module_& m);
 void bind_device(module_& m);

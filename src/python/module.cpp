@@ -31,9 +31,9 @@ void fill(module_& m) {
   m.attr("architectures") = PYGPU_ARCHITECTURES;
   m.attr("__version__") = PYGPU_VERSION;
   m.attr("_parts") = PYGPU_PARTS;      // for _runtime/parts.py
-  m.attr("_sources") = PYGPU_SOURCES;  // for _runtime/staleness.py
 
   make_pybind11_ready();
+  warn_if_stale();
   m.attr("_takes_types_from_values") = np::is_numpy_1();
   bind_functions(m);
   bind_gil();

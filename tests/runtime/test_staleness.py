@@ -43,6 +43,19 @@ def messages(checkout, *options):
     return done.stderr
 
 
+def test_python_files_of_an_older_commit(checkout):
+    """They have no check of their own, and fail at what the module has no more."""
+    edited(checkout).write_text(edited(checkout).read_text() + "\n")
+    os.utime(checkout / ".git" / "index", (NOW + 1, NOW + 1))
+    core_of = f"import PyGPU.{Path(core.__file__).name.split('.')[0]}"
+    (checkout / "PyGPU" / "__init__.py").write_text(f"{core_of}\nraise KeyError('restored')")
+    environment = {**os.environ, "PYTHONPATH": str(checkout)}
+    words = [sys.executable, "-c", "import PyGPU"]
+    text = subprocess.run(words, env=environment, cwd="/", capture_output=True, text=True).stderr
+    assert "KeyError: 'restored'" in text
+    assert "built from other sources" in text
+
+
 def test_sources_of_another_commit(checkout):
     later = (NOW + 1, NOW + 1)
     os.utime(edited(checkout), later)
