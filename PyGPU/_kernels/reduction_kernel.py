@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from PyGPU._compile.source import signature
+from PyGPU._compile.source import declarations
 from PyGPU._kernels.stages import get_reduction_kernel_and_types
 from PyGPU._kernels.text.common import Element
 from PyGPU._kernels.text.indexed import always_uses_element
@@ -274,7 +274,7 @@ def _launch(
 
 def _parsed(arguments: str | Sequence[VectorArg | ScalarArg] | None) -> list[VectorArg | ScalarArg]:
     if isinstance(arguments, str):
-        return [parse_c_arg(text) for text in signature.split_top(arguments)]
+        return [parse_c_arg(text) for text in declarations.split_top(arguments)]
     return list(arguments or ())
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PyGPU._compile.source import signature
+from PyGPU._compile.source import declarations, signature
 from PyGPU._kernels.types import get_arg_type, require_free_names
 from PyGPU._runtime import docstrings
 
@@ -89,7 +89,7 @@ def get_reduction_module(
     """
     from PyGPU._driver import SourceModule
 
-    names = [signature.parameter(one).name for one in signature.split_top(arguments)]
+    names = [signature.parameter(one).name for one in declarations.split_top(arguments)]
     require_free_names(names, _OWN_NAMES, _TEXT)
     text = _TEXT.format(
         **{"out_type": out_type, "block_size": block_size, "neutral": neutral},
@@ -162,7 +162,7 @@ def get_reduction_kernel_and_types(
         options,
         preamble,
     )
-    types = [get_arg_type(one) for one in signature.split_top(arguments)]
+    types = [get_arg_type(one) for one in declarations.split_top(arguments)]
     return module.get_function(name).prepare(f"P{''.join(types)}IN"), types
 
 

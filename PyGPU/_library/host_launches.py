@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from PyGPU._compile.source import child_launches, comments, dynamic_shared, signature
+from PyGPU._compile.source import child_launches, declarations, dynamic_shared
 
 #: Pattern of a kernel's name at the end of a text, with namespaces and template arguments.
 _KERNEL = (
@@ -27,51 +27,28 @@ class _Kernel(NamedTuple):
     template: tuple[str, ...] | None  # parameters of the template; None if it is not a template
 
 
-_QUALIFIERS = r"\b(?:__restrict__|__restrict|restrict|volatile|struct|class|enum)\b"
-_BUILT_IN = r"(?:const|int|long|short|char|unsigned|signed|float|double|bool)"
-
-
 def _type(parameter: str) -> str:
     """Return the type of a parameter in a normal form, without the parameter's name."""
-    text = re.sub(_QUALIFIERS, " ", re.split(r"=(?!=)", parameter)[0])
-    text, arrays = re.subn(r"\[[^\]]*\]", " ", text)
-    found = re.fullmatch(r"(.*[\s*&>])(\w+)", text.strip(), re.DOTALL)
-    if found and not re.fullmatch(_BUILT_IN, found[2]) and found[1].replace("const", "").strip():
-        text = found[1]
-    base, rest = re.fullmatch(r"([^*&]*)(.*)", text + "*" * arrays, re.DOTALL).groups()  # type: ignore[union-attr]
-    words = sorted(base.split())
-    if not rest:  # a const value parameter has the same type outside of the function
-        words = [word for word in words if word != "const"]
-    return " ".join([*words, re.sub(r"\s|\bconst\s*$", "", rest)])
+    declared = declarations.read(parameter)
+    (one, *_) = declared.declarators or (declarations.Declarator("", 0, ()),)
+    marks = [mark for mark in one.pointers if "_restrict" not in mark and mark != "restrict"]
+    marks += ["*"] * len(one.arrays)
+    while marks and marks[-1] == "const":  # the function's own matter
+        marks.pop()
+    words = {*declared.base().split(), *(["const"] if marks and "const" in declared.words else [])}
+    return " ".join([*sorted(words), *marks])
 
 
-def _template(before: str) -> tuple[str, ...] | None:
-    """Return the parameters of the template whose head ends `before`, or None without one."""
-    heads = [*re.finditer(r"\btemplate\s*<", before)]
-    if not heads:
-        return None
-    end = signature.matching(before, heads[-1].end() - 1, "<", ">")
-    parameters = signature.split_top(before[heads[-1].end() : end - 1])
-    return tuple(" ".join(one.replace("typename", "class").split()) for one in parameters)
-
-
-def _kernels(text: str) -> Iterator[_Kernel]:
-    """Yield the kernels that a text declares. Macros and attributes may precede the name."""
-    text = comments.without_directives(comments.blanked(text))
-    call = re.compile(r"[^;{}]*?\b([A-Za-z_]\w*)\s*\(")
-    for match in re.finditer(r"\b__global__\b", text):
-        position = match.end()
-        while name := call.match(text, position):
-            end = signature.matching(text, name.end() - 1)
-            if end < 0:
-                break
-            if re.match(r"\s*[;{]", text[end:]):
-                parameters = text[name.end() : end - 1]
-                types = tuple(map(_type, signature.split_top(parameters)))
-                before = re.split(r"[;{}]", text[: match.start()])[-1]
-                yield _Kernel(name[1], types, "=" in parameters, _template(before))
-                break
-            position = end
+def _kernels(source: str) -> Iterator[_Kernel]:
+    """Yield the kernels that a text declares."""
+    text = declarations.source(source)
+    for _, declared, one in text.functions(r"\b__global__\b"):
+        parameters = text.code[slice(*one.parameters or (0, 0))]
+        types = tuple(map(_type, declarations.split_top(parameters)))
+        template = declared.template and tuple(
+            " ".join(part.replace("typename", "class").split()) for part in declared.template
+        )
+        yield _Kernel(one.name, types, "=" in parameters, template)
 
 
 def ambiguous(texts: Iterable[str]) -> dict[str, int]:
@@ -107,7 +84,7 @@ def _has_address(kernel: str, name: str, ambiguous: Mapping[str, int]) -> bool:
     return (
         given is not None
         and "..." not in given[1]
-        and len(signature.split_top(given[1])) == ambiguous[name]
+        and len(declarations.split_top(given[1])) == ambiguous[name]
     )
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
-from PyGPU._compile.source import comments, signature
+from PyGPU._compile.source import comments, declarations, signature
 
 _STREAMS = {"cudaStream_t", "hipStream_t", "CUstream", "hipStream"}
 _ERRORS = {"cudaError_t", "hipError_t", "cudaError"}
-_ATTRIBUTE = r"__attribute__\s*\(\(.*?\)\)|\[\[.*?\]\]|__declspec\s*\([^()]*\)"
-_FUNCTION = r"(?s)(.*?)((?:\w+\s*::\s*)*\w+)\s*\((.*)\)\s*"
 _NUMBERS = "iufbBc"
 
 Element = tuple[str, int]
@@ -45,34 +42,16 @@ class DeclarationError(ValueError):
     """A declaration that cannot be read."""
 
 
-def _aliases(text: str) -> dict[str, str]:
+def _aliases(text: declarations.Source) -> dict[str, str]:
     """Return the types that a text defines by other types."""
-    aliases: dict[str, str] = {}
-    for old, new in re.findall(r"\btypedef\s+([\w:<> ]+?[\w>](?:\s*\*)*)\s*\b(\w+)\s*;", text):
-        aliases[new] = old
-    for new, old in re.findall(r"\busing\s+(\w+)\s*=\s*([\w:<> *]+?)\s*;", text):
-        aliases[new] = old
-    for new in re.findall(r"\btypedef\s[^;{}]*\(\s*\*\s*(\w+)\s*\)\s*\([^;{}]*\)\s*;", text):
-        aliases[new] = "void *"  # a function's address
+    aliases = dict(signature.aliases(text))
     enumeration = r"\benum\s+(?:class\s+|struct\s+)?(\w+)(?:\s*:\s*([\w: ]+?)\s*(?=[{;]))?"
-    for name, underlying in re.findall(enumeration, text):
+    for name, underlying in re.findall(enumeration, text.code):
         aliases.setdefault(name, underlying or "int")
-    for name in re.findall(r"\btypedef\s+enum\b[^{};]*\{[^{}]*\}\s*(\w+)\s*;", text):
-        aliases[name] = "int"
+    for match in re.finditer(r"\btypedef\s+enum\b[^;{}]*\{", text.code):
+        declared = declarations.read(text.code, match.start())
+        aliases.update((one.name, "int") for one in declared.declarators if not one.pointers)
     return aliases
-
-
-def _statements(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the declarations in namespaces, each in one line, with the names of its namespaces."""
-    scopes = signature.scopes(text)
-    for scope in scopes:
-        if scope.name is None or scope.is_class:  # a body
-            inside = text[scope.start : scope.end]
-            text = f"{text[: scope.start - 1]};{' ' * len(inside)}{text[scope.end :]}"
-    for match in re.finditer(r"[^;{}]+", text):
-        inner = [one.name for one in scopes if one.start <= match.start() < one.end and one.name]
-        line = re.sub(r'\bextern\s*"[^"]*"', " ", match.group())
-        yield " ".join(line.split()), "".join(f"{name}::" for name in inner)
 
 
 def _resolved(words: str, aliases: dict[str, str]) -> str:
@@ -84,36 +63,26 @@ def _resolved(words: str, aliases: dict[str, str]) -> str:
     return words
 
 
-def _type(declared: str, aliases: dict[str, str], line: str) -> Type:
-    words = " ".join(declared.replace("*", " * ").split())
-    bare = re.sub(r"\b(?:const|volatile|struct|enum)\b", " ", words).strip()
-    if bare in _STREAMS:
-        return Type("S", 8)
-    if bare in _ERRORS:
-        return Type("E", 4)
-    words = " ".join(_resolved(words, aliases).replace("*", " * ").split())
-    if "&" in words or "(" in words:
+def _type(text: str, aliases: dict[str, str], line: str) -> Type:
+    base = declarations.read_type(text).base()
+    if text.rstrip()[-1] != "*" and base in _STREAMS | _ERRORS:
+        return Type("S", 8) if base in _STREAMS else Type("E", 4)
+    declared = declarations.read_type(_resolved(text, aliases))
+    (one, *_) = declared.declarators or (declarations.Declarator("", 0, ("&",)),)
+    if one.is_nested or one.parameters or not {"&", "&&"}.isdisjoint(one.pointers):
         raise DeclarationError(
             f"declarations: {line}: references and function types cannot be read"
         )
-    base, star, rest = words.partition("*")
-    is_const = bool(re.search(r"\bconst\b", base))
-    base = " ".join(re.sub(r"\b(?:const|volatile|struct|enum)\b", " ", base).split())
-    if not star:
-        if base == "void":
-            return Type("v", 0)
-        kind, nbytes = signature.parameter(f"{base} x")[1:]
-        if kind == "?" or kind not in _NUMBERS:
-            raise DeclarationError(
-                f"declarations: {line}: the type {declared.strip()!r} is unknown"
-            )
-        return Type(kind, nbytes)
-    if "*" in rest:
-        return Type("P", 8, False, ("P", 8))
+    base, depth, is_const = declared.base(), one.pointers.count("*"), "const" in declared.words
+    kind, nbytes = signature.parameter(base)[1:]
+    if depth:
+        element = ("P", 8) if depth > 1 else (kind[0], nbytes) if nbytes else _UNKNOWN
+        return Type("P", 8, is_const and depth == 1, element)
     if base == "void":
-        return Type("P", 8, is_const)
-    kind, nbytes = signature.parameter(f"{base} x")[1:]
-    return Type("P", 8, is_const, (kind[0], nbytes) if nbytes else _UNKNOWN)
+        return Type("v", 0)
+    if kind == "?" or kind not in _NUMBERS:
+        raise DeclarationError(f"declarations: {line}: the type {text.strip()!r} is unknown")
+    return Type(kind, nbytes)
 
 
 def types_of(parameters: str) -> list[Type] | None:
@@ -123,7 +92,7 @@ def types_of(parameters: str) -> list[Type] | None:
     try:
         return [
             _type(re.sub(r"(\w+(?: \w+)*?) const\b", r"const \1", one), {}, parameters)
-            for one in signature.split_top(text)
+            for one in declarations.split_top(text)
             if one != "void"
         ]
     except DeclarationError:
@@ -131,25 +100,22 @@ def types_of(parameters: str) -> list[Type] | None:
 
 
 def _parameter(text: str, aliases: dict[str, str], line: str) -> tuple[str, Type]:
-    text = re.split(r"=(?!=)", text)[0].strip()
-    stars = text.count("[")
-    text = re.sub(r"\[[^\]]*\]", " ", text).strip()
-    found = re.fullmatch(r"(.*?[\s*])(\w+)", text, re.DOTALL)
-    declared, name = found.groups() if found else (text, "")
-    is_type = re.fullmatch(r"int|long|short|char|unsigned|signed|float|double|bool|const", name)
-    if is_type or not re.sub(r"\b(?:const|volatile|struct|enum)\b|\w+\s*::|\s", "", declared):
-        declared, name = text, ""
-    return name, _type(declared + "*" * stars, aliases, line)
+    declared = declarations.read(text)
+    if not declared.declarators:
+        raise DeclarationError(f"declarations: cannot read {line!r}")
+    (one, *_) = declared.declarators
+    is_plain = not (one.is_nested or one.parameters)
+    kind = declared.type_of(one) + "*" * len(one.arrays) if is_plain else text
+    return one.name, _type(kind, aliases, line)
 
 
-# A macro whose expansion changes no type: nothing, an attribute, a linkage.
+# A macro whose expansion changes no type: nothing, an attribute, a linkage, one specifier.
 _EMPTY_MACRO = (
     r"(?m)^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]*"
-    r'(?=$|(?:__attribute__|__declspec|\[\[|extern(?:\s*"\s*")?\s*(?:$|__))[^;{}]*$)'
+    r"(?=$|(?:__restrict__|__restrict|restrict|inline|static)[ \t]*$"
+    r'|(?:__attribute__|__declspec|\[\[|extern(?:\s*"\s*")?\s*(?:$|__))[^;{}]*$)'
 )
-_IGNORED = (
-    r'\b(?:extern(?!\s*")|static|inline|__host__|noexcept|__restrict__|__restrict|restrict)\b'
-)
+_SPECIFIERS = r'\b(?:extern(?:\s*"[^"]*")?|static|inline|__host__|noexcept)(?!\w)'
 
 
 def read(text: str, unreadable: dict[str, str] | None = None) -> list[Prototype]:
@@ -163,35 +129,61 @@ def read(text: str, unreadable: dict[str, str] | None = None) -> list[Prototype]
     if not text.strip():
         return []
     blanked = comments.blanked(text)
-    plain = comments.without_directives(blanked)
     empty = "|".join(re.findall(_EMPTY_MACRO, blanked)) or "(?!)"
-    for noise in (_ATTRIBUTE, _IGNORED, rf"\b(?:{empty})\b"):
-        plain = re.sub(noise, comments.spaces, plain, flags=re.DOTALL)
-    aliases = _aliases(plain)
+    plain = comments.without_directives(blanked)
+    source = declarations.Source(re.sub(rf"\b(?:{empty})\b", comments.spaces, plain))
+    aliases = _aliases(source)
     found = []
-    for line, namespaces in _statements(plain):
-        if "(" not in line or re.match(r"(?:typedef|using|template|friend)\b", line):
+    for start, end in zip(source.starts, [*source.starts[1:], len(plain)]):
+        around = source.around(start)
+        is_body = any(one.name is None or one.is_class for one in around)
+        if is_body or "(" not in source.code[start:end]:
             continue
-        if re.search(r"\boperator\b|^[\w:]*~", line):
-            continue
+        declared = source.statement(start)
+        line = " ".join(re.sub(_SPECIFIERS, " ", source.code[start : declared.end]).split())
         try:
-            found.append(_prototype(line, namespaces, aliases))
+            if one := _function(declared, line, source.code):
+                namespaces = "".join(f"{scope.name}::" for scope in around if scope.name)
+                found.append(_prototype(declared, one, namespaces, line, source, aliases))
         except DeclarationError as error:
             name = re.search(r"(\w+)\s*\(", line)
-            if unreadable is None or not name:
+            if unreadable is None:
                 raise
-            unreadable[name[1]] = str(error)
+            if name:
+                unreadable[name[1]] = str(error)
     return found
 
 
-def _prototype(line: str, namespaces: str, aliases: dict[str, str]) -> Prototype:
-    match = re.fullmatch(_FUNCTION, line)
-    if not match or not match.group(1).strip():
-        raise DeclarationError(f"declarations: cannot read {line!r}")
-    result, name, inside = match.groups()
-    parts = [] if inside.strip() in ("", "void") else signature.split_top(inside)
+def _function(
+    declared: declarations.Declaration, line: str, code: str
+) -> declarations.Declarator | None:
+    """Return the function that a statement declares, or None for something else."""
+    words = declared.words
+    if declared.template is not None or not {"typedef", "using", "friend", "~"}.isdisjoint(words):
+        return None
+    one = declared.declarators[0] if declared.declarators else None
+    if one and one.parameters:
+        is_of_device = "__global__" in words or ("__device__" in words and "__host__" not in words)
+        tail = code[one.parameters[1] + 1 : declared.end]
+        if not is_of_device and not re.match(r"\s*(?:const|volatile|&|->)", tail):
+            return one
+    elif not any("(" in word for word in words) and not re.match(r"\s*\(", code[declared.end :]):
+        return None
+    raise DeclarationError(f"declarations: cannot read {line!r}")
+
+
+def _prototype(
+    declared: declarations.Declaration,
+    one: declarations.Declarator,
+    namespaces: str,
+    line: str,
+    source: declarations.Source,
+    aliases: dict[str, str],
+) -> Prototype:
+    inside = source.code[slice(*one.parameters)] if one.parameters else ""
+    parts = [] if inside.strip() in ("", "void") else declarations.split_top(inside)
     if any(part == "..." for part in parts):
         raise DeclarationError(f"declarations: {line}: variable arguments cannot be passed")
     parameters = tuple(_parameter(part, aliases, line) for part in parts)
-    full_name = namespaces + re.sub(r"\s", "", name)
-    return Prototype(full_name, _type(result, aliases, line), parameters, line + ";")
+    result = _type(declared.type_of(one), aliases, line)
+    return Prototype(namespaces + one.name, result, parameters, line + ";")

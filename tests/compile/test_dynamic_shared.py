@@ -23,6 +23,8 @@ DECLARATIONS = {
     "extern __shared__ volatile int a[];": ("volatile int", "a"),
     "extern __shared__ __align__(16) char a[];": ("char", "a"),
     "extern __shared__ alignas(8) char a[];": ("char", "a"),
+    "extern __shared__ __align__(sizeof(double)) char a[];": ("char", "a"),
+    "extern __shared__ float *a[];": ("float*", "a"),
     "extern __shared__ __attribute__((aligned(16))) char a[];": ("char", "a"),
     "extern __shared__ char b[], a [ ];": ("char", "a"),
     "extern\n__shared__\nfloat\na[];": ("float", "a"),

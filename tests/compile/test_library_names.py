@@ -134,6 +134,8 @@ def test_names_in_the_compiler_s_messages():
             [],
         ),
         ("int divide; float div2(int);", []),
+        ('printf("elapsed time: %f"); // int clock;', []),
+        ("#define DECLARE float gamma;", ["gamma"]),
         ("bool a = x && isnormal(y);", []),
         ("float fminimum_numf(float); u = getc_unlocked_2;", ["fminimum_numf"]),
     ],

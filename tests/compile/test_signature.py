@@ -88,6 +88,7 @@ PARAMETERS = {
     "struct point p": "?0",
     "std::pair<int, float> p": "?0",
     "std::array<float, 3> a, int n": "?0 i4",
+    "Array<float *, 3> a, int n": "?0 i4",
     "T t": "?0",
     "const T &t": "P8",
     # without names, without parameters, with defaults
@@ -112,9 +113,10 @@ def test_parameters(declaration):
 
 
 def test_names_of_parameters():
-    source = "__global__ void f(float *restrict_me, int n, const double x[3], int, T t = 5) {}"
+    source = "__global__ void f(float *restrict_me, int n, const double x[3], int, T t = 5, "
+    source += "unsigned int, const float *__restrict__, float (*row)[4], void (*call)(int)) {}"
     found = [parameter.name for parameter in signature.kernels(source)[0].parameters]
-    assert found == ["restrict_me", "n", "x", "", "t"]
+    assert found == ["restrict_me", "n", "x", "", "t", "", "", "row", "call"]
 
 
 ALIASES = {
@@ -128,6 +130,9 @@ ALIASES = {
     "  #  define real double\n": "f8",
     "#define real unsigned int // short\n": "u4",
     "typedef float *real;": "P8",
+    "typedef float base, *real;": "P8",
+    "typedef void (*real)(int);": "P8",
+    "typedef float real[4];": "?0",
     "typedef struct { float x, y; } real;": "?0",
     "struct real { int i; };": "?0",
     "typedef real real;": "?0",
@@ -155,7 +160,14 @@ FOUND = {
     "__global__ __launch_bounds__(N * (2 + 1)) void f() {}": ["f"],
     "__attribute__((used)) __global__ void f() {}": ["f"],
     "__global__ void __attribute__((aligned(8))) f() {}": ["f"],
+    "#define BOUNDS(n) __launch_bounds__(n)\n__global__ void BOUNDS(8) f() {}": ["f"],
+    "MACRO(1) __global__ void f() {}": ["f"],
+    "TEST((__global__ void f() {}))": ["f"],
+    "auto g() -> int; template <int n = (3 > 2)> __global__ auto f() -> void {}": ["f"],
     "namespace a { __global__ void f() {} }": ["a::f"],
+    "inline namespace v1 { struct alignas(8) S final : B<int> { __global__ void f() {} }; }": [
+        "v1::S::f"
+    ],
     "namespace a { namespace b { __global__ void f() {} } __global__ void g() {} }": [
         "a::b::f",
         "a::g",
@@ -168,6 +180,9 @@ FOUND = {
     "int x;": [],
     "__device__ void f() {}": [],
     "__global__ void f(int n);": [],
+    "template __global__ void f<int>(int *); template <> __global__ void f<char>(char *) {}": [],
+    "#define K(n) \\\n  __global__ void k##n(int *a) \\\n  { }": [],
+    "auto f = [=] __device__ (int n) { __global__ };": [],
     "__global__ void f(int n); __global__ void f(int n) {}": ["f"],
     "// __global__ void f() {}\n__global__ void g() {}": ["g"],
     "/* __global__ void f() {} */ __global__ void g() {}": ["g"],
@@ -289,6 +304,7 @@ typedef struct { double d; char c; } Point;
 struct __align__(16) Inner { float3 f; float *next, *prev; };
 namespace q { struct Pair { int n[2][4]; Point *p; }; }
 struct Unsure { float x[N]; };
+struct Packed { double d; char c; } __attribute__((packed));
 struct Odd {
 #if A
     float x;
@@ -319,6 +335,7 @@ POINTEES = {
     "const struct Inner *x": "s32",
     "q::Pair *x": "s40w",
     "Unsure *x": "",
+    "Packed *x": "",
     "Odd *x": "",
     "float x[2][4]": "",
     "row x": "",

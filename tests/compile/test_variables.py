@@ -29,8 +29,14 @@ __device__ int S::m = 3; class P { static __device__ int p; public: static __dev
 }
 template <class T> __device__ T instance = T(3);
 template <class T> struct Z { static __device__ T z; };
+typedef __device__ int alias;
+struct Made { int a, b; __device__ Made(int x, int y) : a(x), b(y) {} __device__ Made() {}
+__device__ Made(int x) { a = x, b = x; } };
+auto lambda = [] __device__ (int x, int y) { return x; };
+void takes(texture<float> given, int other);
+__device__ ALIGNED(16) float aligned;
 """
-PLAIN = "w v managed pointer own kind call other odd many last"
+PLAIN = "aligned w v managed pointer own kind call other odd many last"
 OTHER = "al z unnamed q::C q::hidden q::r::s::S::m q::r::s::P::open"
 
 

@@ -34,6 +34,11 @@ def read(text):
         ("void f(int x = 3, double y = g(2));", {"x": ("i", 4), "y": ("f", 8)}),
         ('#define API __attribute__((visibility("default")))\nAPI void f(int x);', {"x": ("i", 4)}),
         ('extern "C" { extern void f(bool b); }', {"b": ("b", 1)}),
+        ("typedef float real, *row; __host__ __device__ void f(row x);", {"x": ("P", 8)}),
+        (
+            "#define R __restrict__\nconstexpr int f(const float *R x, int) noexcept;",
+            {"x": ("P", 8), "": ("i", 4)},
+        ),
     ],
 )
 def test_types_of_parameters(text, expected):
@@ -50,17 +55,24 @@ def test_what_is_no_function_is_left_out():
     A operator+(A, A);
     template <class T> T generic(T x);
     const std::map<std::string, int> names {{"a", 1}};
-    static const int N = 3;
+    static const int N = 3, M = (1 << 4) * N;
+    int (*callback)(int);
+    bool S::is_small(int) const { return true; }
+    __device__ int on_a_gpu(int);
     inline int square(int x) { if (x) { return x * x; } return 0; }
     }
     extern "C" int g(int);
     """
-    assert list(read(text)) == ["q::r::s::f", "q::square", "g"]
+    unreadable = {}
+    names = [one.name for one in prototypes.read(text, unreadable)]
+    assert names == ["q::r::s::f", "q::square", "g"]
+    assert list(unreadable) == ["is_small", "on_a_gpu"]
 
 
 @pytest.mark.parametrize(
     ("text", "match"),
     [
+        ("void APIENTRY f(int);", "'void APIENTRY' is unknown"),
         ("int f(cublasHandle_t h);", "'cublasHandle_t' is unknown"),
         ("int f(int (&x)[3]);", "references and function types"),
         ("int f(const int &x);", "references and function types"),

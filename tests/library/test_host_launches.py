@@ -66,9 +66,11 @@ def test_kernels_that_the_arguments_choose():
     __global__ void twelve(const int *a);
     __global__ void twelve(int *a) {}
     template <class T, class... U> __global__ void thirteen(T x, U... y) {}
+    template __global__ void one<int>(int *x);
+    template <template <class> class F, class T> __global__ void fifteen(T x) {}
     template <class T> __global__ void fourteen(T x) {}
     template <int n> __global__ void fourteen(int x) {}
     """
-    one_by_one = {"one": 1, "two": 2, "three": 1, "seven": 1}
+    one_by_one = {"one": 1, "two": 2, "three": 1, "seven": 1, "fifteen": 2}
     by_calls = dict.fromkeys(("eight", "ten", "twelve", "thirteen", "fourteen"), 0)
     assert ambiguous([text]) == {**one_by_one, **by_calls}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from PyGPU._compile.source.comments import blanked
-from PyGPU._compile.source.signature import matching
+from PyGPU._compile.source.declarations import closing, template_end
 
 _WORDS = "__align__|__builtin_align__|__attribute__|__attribute"
 _DIRECTIVE = r"(?m)^[ \t]*#(?:[^\n]*\\\n)*[^\n]*"
@@ -50,7 +50,7 @@ def _blank(match: re.Match[str]) -> str:
 def _behind(text: str, start: int, attribute: re.Pattern[str]) -> int:
     """Return the index after the attributes that begin at `start`."""
     while found := attribute.match(text, start):
-        end = matching(text, found.start(1)) if found.group(1) else found.end()
+        end = closing(text, found.start(1)) if found.group(1) else found.end()
         if end < 0:
             break
         start = end
@@ -70,7 +70,7 @@ def _name_of(text: str, closing: int, attribute: re.Pattern[str]) -> int | None:
     start = _behind(text, start, attribute)  # attributes of the previous structure
     template = re.compile(_TEMPLATE).search(text, start, opening)
     if template:
-        end = matching(text[:opening], template.end() - 1, "<", ">")
+        end = template_end(text[:opening], template.end() - 1)
         start = opening if end < 0 else end
     found = re.compile(_KEYWORD).search(text, start, opening)
     if found is None or re.search(r"\benum\b", text[start:opening]):

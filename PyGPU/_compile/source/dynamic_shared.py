@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import re
 
-from PyGPU._compile.source import comments
+from PyGPU._compile.source import comments, declarations
 
-_ALIGNMENT = (
-    r"(?:(?:__align__|alignas)\s*\([^()]*\)"
-    r"|__attribute__\s*\(\(\s*(?:__)?aligned(?:__)?\s*(?:\([^()]*\)\s*)?\)\))"
-)
 # Words that g++ and clang++ accept only after alignas; NVIDIA's compilers accept them before.
 _SHARED_ALIGNAS = (
     r"\b((?:(?:static|volatile|const)\s+)*__shared__\s+(?:(?:static|volatile|const)\s+)*)"
     r"(alignas\s*\([^()]*\))"
 )
+_DIMS = re.compile(r"\[\s*\]")
 _DEFINITION = r"^[ \t]*#[ \t]*(?:define|undef)[ \t]+(\w+)(.*)$"
-_CONTAINER = r'(?:\bnamespace\b[\s\w:]*|\bextern\s*"[^"]*"\s*)$'
 
 
 def _specifiers(blank: str) -> tuple[dict[str, set[str]], str]:
@@ -42,15 +38,6 @@ def _specifiers(blank: str) -> tuple[dict[str, set[str]], str]:
     return found, re.sub(_DEFINITION, hide, blank, flags=re.MULTILINE)
 
 
-def _declared(text: str) -> tuple[str, list[str]] | None:
-    """Return (type, names) of ``type name[], other[]``, or None."""
-    arrays = re.search(r"\w+\s*\[\s*\](?:\s*,\s*\w+\s*\[\s*\])*\s*$", text)
-    kind = text[: arrays.start()].strip() if arrays else ""
-    if not arrays or not re.fullmatch(r"[\w:<>,\s*]+", kind):
-        return None
-    return kind, re.findall(r"\w+", arrays.group())
-
-
 def alignas_first(source: str) -> str:
     """Return the text with ``__shared__ alignas(n) T`` in C++'s order of words."""
     result, last = [], 0
@@ -65,44 +52,29 @@ def in_cpp(source: str) -> str:
     """Return the text with dynamic shared memory declared as C++; no macro could express this."""
     if "__shared__" not in source:
         return source
-    blank = comments.blanked(source)
-    result, last, position = [], 0, 0
-    stack: list[bool] = []  # for each open brace: whether it is a function's, or inside one
-
-    def advance(to: int) -> None:
-        nonlocal position
-        for index in range(position, to):
-            if blank[index] == "{":
-                inside = bool(stack) and stack[-1]
-                stack.append(
-                    inside or not re.search(_CONTAINER, blank[max(0, index - 200) : index])
-                )
-            elif blank[index] == "}" and stack:
-                stack.pop()
-        position = to
-
+    blank = declarations.source(source).blank
     specifiers, code = _specifiers(blank)
-    specifier = rf"\b(?:{'|'.join(specifiers)})\b"
-    words = rf"\b(?:{specifier}\s*|{_ALIGNMENT}\s*)+"
-    for match in re.finditer(words, code):
+    result, last = [], 0
+    scopes: list[declarations.Scope] | None = None
+    for match in re.finditer(rf"(?:\b(?:{'|'.join(specifiers)})\b\s*)+", code):
         end = code.find(";", match.end())
-        meanings = {
-            meaning
-            for word in re.findall(r"\w+", re.sub(_ALIGNMENT, " ", match.group()))
-            for meaning in specifiers[word]
-        }
-        rest = code[match.end() : end] if end >= 0 else ""
-        if "extern" in meanings:  # __shared__ may follow the type
-            meanings.update(*(specifiers[word] for word in re.findall(specifier, rest)))
-            rest = re.sub(specifier, " ", rest)
-        declared = _declared(rest)
-        if not declared or not {"extern", "__shared__"} <= meanings:
+        if match.start() < last or end < 0:
             continue
-        advance(match.start())
-        kind, names = declared
-        kind = f"{'volatile ' if 'volatile' in meanings else ''}{kind}"
-        if stack and stack[-1]:
-            text = " ".join(f"PYGPU_DYNAMIC_SHARED({kind}, {name});" for name in names)
+        declared = declarations.read(code, match.start(), end)
+        meanings = {one for word in declared.words for one in specifiers.get(word, ())}
+        names = [one.name for one in declared.declarators if _DIMS.fullmatch("".join(one.arrays))]
+        if not {"extern", "__shared__"} <= meanings or len(names) != len(declared.declarators):
+            continue
+        words = [one for one in declared.words if one not in specifiers]
+        words += declared.declarators[0].pointers
+        volatile = "volatile " if "volatile" in meanings else ""
+        kind = volatile + declarations.spelled(words)
+        scopes = declarations.scopes(blank) if scopes is None else scopes
+        if any(
+            one.start <= match.start() < one.end and (one.name is None or one.is_class)
+            for one in scopes
+        ):
+            text = " ".join(f"PYGPU_DYNAMIC_SHARED({kind}, {one});" for one in names)
         else:
             text = f"static const ::PyGPU_DynamicShared<{kind}> {', '.join(names)};"
         lines = code.count("\n", match.start(), end)

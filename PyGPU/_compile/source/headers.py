@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from PyGPU._compile.source import comments, signature
+from PyGPU._compile.source import declarations
 from PyGPU._runtime import include_root
 
 
@@ -51,9 +51,9 @@ def own_integers(texts: Iterable[bytes]) -> dict[str, str]:
     for data in texts:
         if not re.search(_OWN.encode(), data):
             continue
-        text = comments.without_directives(comments.blanked(data.decode("utf-8", "replace")))
-        around = [one for one in signature.scopes(text) if one.name != ""]
-        for match in re.finditer(_OWN, text):
+        text = declarations.source(data.decode("utf-8", "replace"))
+        around = [one for one in text.scopes if one.name != ""]
+        for match in re.finditer(_OWN, text.code):
             if not any(one.start <= match.start() < one.end for one in around):
                 words = (match[1] or match[4]).split()
                 found.setdefault(match[2] or match[3], set()).add(" ".join(words))

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeVar
 
-from PyGPU._compile.source import signature
+from PyGPU._compile.source import declarations, signature
 from PyGPU._compile.source.signature import Parameter
 from PyGPU._runtime import CompileError, core
 
@@ -82,7 +82,7 @@ def of_mangled(name: str) -> tuple[Parameter, ...] | None:
         inside = in_brackets(text)
     else:  # a variable
         return None
-    parts = [] if inside in ("", "void") else signature.split_top(inside)
+    parts = [] if inside in ("", "void") else declarations.split_top(inside)
     return tuple(signature.parameter(f"{part} _")._replace(name="") for part in parts)
 
 

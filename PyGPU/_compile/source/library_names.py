@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from PyGPU._compile.source import declarations
+
 #: Prefix of renamed names. src/host/library.cpp finds variables by it.
 PREFIX = "PyGPU_own_"
 
@@ -72,32 +74,33 @@ wall_clock64 wcstombs wctomb y0l y1l ynl BIG_ENDIAN BYTE_ORDER CHAR_WIDTH FE_DOW
 FE_TOWARDZERO FE_UPWARD INT_WIDTH LINE_MAX LITTLE_ENDIAN LONG_BIT LONG_WIDTH NAME_MAX NZERO PIPE_BUF
 SEEK_CUR SEEK_END SEEK_SET TMP_MAX WORD_BIT
 """
-NAMES = tuple(re.findall(r"\w+", _WORDS))
+NAMES = tuple(_WORDS.split())
 _FAMILIES = (
     r"\w+_unlocked|(?:pthread|cookie|timer|obstack)_\w+|f(?:max|min)imum\w*|u?fromfpx?[fl]?"
     r"|[gs]etpayload\w*|totalorder\w*|[bl]e(?:16|32|64)toh|hto[bl]e(?:16|32|64)"
 )
-_NAME = "|".join([*sorted(NAMES, key=len, reverse=True), _FAMILIES])
 # Words after which a function of the library is used, not declared.
-_USE = "return|else|case|goto|new|delete|throw|do|sizeof|operator|not|and|or"
-# A declared name follows a type or the start of a declarator; a variable or an enumerator may also
-# follow another one.
-_DECLARED = (
-    rf"(?:\b(?!(?:{_USE})\b)[A-Za-z_]\w*\s+|(?:[*\]}}]|(?<!&)&|(?<!-)>)\s*)({_NAME})"
-    r"(?=\s*[\[(;=,:{})])"
-    rf"|[{{,]\s*({_NAME})(?=\s*[\[;=,{{}}])"
-).encode()
+_USE = declarations.words("return else case goto new delete throw do sizeof operator not and or")
 
 
 def declared(texts: Iterable[bytes]) -> list[str]:
-    """Return the names of the library that the texts, without comments, seem to declare.
+    """Return the names of the library that the texts seem to declare, also in macros.
 
-    A name that is only used may be among them: in a kernel for a GPU, no use of it could mean the
-    library's function.
+    A declared name follows a type or the start of a declarator; a variable or an enumerator may
+    also follow another one. A name that is only used may be among them: in a kernel for a GPU, no
+    use of it could mean the library's function.
     """
-    found = {
-        (match[1] or match[2]).decode() for text in texts for match in re.finditer(_DECLARED, text)
-    }
+    found = set()
+    for text in texts:
+        tokens = declarations.source(text.decode("utf-8", "replace")).tokens
+        words = set(tokens)
+        names = words.intersection(NAMES) | {one for one in words if re.fullmatch(_FAMILIES, one)}
+        for before, name, after in zip(tokens, tokens[1:], tokens[2:]):
+            if name not in names or name in found:
+                continue
+            is_typed = before in "*]}&>" or (before.isidentifier() and before not in _USE)
+            if (is_typed and after[0] in "[(;=,:{})") or (before in "{," and after in "[;=,{}"):
+                found.add(name)
     return sorted(found)
 
 

@@ -5,13 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from PyGPU._compile.source import c_names, comments, signature
+from PyGPU._compile.source import c_names, declarations, signature
 
 _KNOWN = {word for name in (*c_names.TYPES, *c_names.VECTORS) for word in name.split()}
-_INSTANCE = (
-    r"\btemplate\s*(?:<\s*>)?\s*(?=[^;{}<]*__global__)(?:(?!\bvoid\b)[^;{}])*\bvoid\s(?:\s*__\w+(?:\([^()]*\))?)*"
-    r"\s*([\w:]+)\s*(<[^;{}]*?>)?\s*\(([^;{}]*)\)\s*[;{]"
-)
 
 
 def instances(source: str) -> list[str]:
@@ -19,13 +15,19 @@ def instances(source: str) -> list[str]:
 
     In a namespace, types of the text are left out: an expression would need their scopes.
     """
-    text = comments.without_directives(comments.blanked(source))
-    around, found = signature.scopes(text), []
-    for match in re.finditer(_INSTANCE, text):
-        scopes = [one.name for one in around if one.name and one.start <= match.start() < one.end]
-        name = "::".join([*scopes, match[1]]) + (match[2] or "")
-        if not scopes or _KNOWN.issuperset(re.findall(r"[A-Za-z_]\w*", match[2] or match[3])):
-            found.append(name if match[2] else f"(void (*)({match[3]}))&{name}")
+    text, found = declarations.source(source), []
+    for match in re.finditer(r"\btemplate\b(?=[^;{}]*\b__global__\b)", text.code):
+        declared = text.statement(match.start())
+        if declared.template != () or not declared.declarators:
+            continue
+        (one, *_) = declared.declarators
+        if one.parameters is None or "__global__" not in declared.words:
+            continue
+        types = text.code[slice(*one.parameters)]
+        scopes = [scope.name for scope in text.around(match.start()) if scope.name]
+        name = "::".join([*scopes, one.name]) + one.arguments
+        if not scopes or _KNOWN.issuperset(re.findall(r"[A-Za-z_]\w*", one.arguments or types)):
+            found.append(name if one.arguments else f"(void (*)({types}))&{name}")
     return found
 
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from PyGPU._compile.source import c_names, comments
+from PyGPU._compile.source import c_names, declarations
 
 
 class Parameter(NamedTuple):
@@ -44,64 +44,40 @@ class Kernel(NamedTuple):
         return f"{self.scope}::{self.name}" if self.scope else self.name
 
 
-_NOISE = (
-    r"\b(?:const|volatile|register|struct|__restrict__|__restrict|restrict|__grid_constant__"
-    r"|typename)\b"
-)
 _WORD_ORDER = {"unsigned": 0, "signed": 0, "long": 1, "short": 1, "char": 2, "int": 3}
-
-
-def matching(text: str, start: int, opening: str = "(", closing: str = ")") -> int:
-    """Return the index after the bracket that closes the one at `start`; -1 if none does."""
-    depth = 0
-    for index in range(start, len(text)):
-        if text[index] == opening:
-            depth += 1
-        elif text[index] == closing:
-            depth -= 1
-            if depth == 0:
-                return index + 1
-    return -1
 
 
 def bare_name(expression: str) -> str:
     """Return the qualified name in a name expression, without cast, ``&`` and leading ``::``."""
     name = expression.strip()
     while match := re.match(r"(?:&|::)\s*|(?=\()", name):
-        end = match.end() or matching(name, 0)
+        end = match.end() or declarations.closing(name, 0)
         if end < 1:
             break
         name = name[end:].lstrip() or name[1 : end - 1].strip()
     return name
 
 
-def split_top(text: str) -> list[str]:
-    """Split a text at the commas outside of brackets."""
-    parts, depth, last = [], 0, 0
-    for index, char in enumerate(text):
-        if char in "([{<":
-            depth += 1
-        elif char in ")]}>":
-            depth -= 1
-        elif char == "," and depth == 0:
-            parts.append(text[last:index])
-            last = index + 1
-    parts.append(text[last:])
-    return [part.strip() for part in parts if part.strip()]
+def aliases(text: declarations.Source) -> Iterator[tuple[str, str]]:
+    """Yield the names that typedef and using declare, with the types that they stand for."""
+    for match in re.finditer(r"\btypedef\b|\busing\s+(\w+)\s*=(?!=)", text.code):
+        declared = declarations.read(text.code, match.start() if match[1] is None else match.end())
+        for one in declared.declarators:
+            if one.is_nested:
+                yield match[1] or one.name, "void*"  # an address
+            elif "{}" not in declared.words and not one.arrays and one.parameters is None:
+                yield match[1] or one.name, declared.type_of(one)
 
 
-def _aliases(text: str, macros: Iterable[str]) -> dict[str, set[str]]:
+def _types(text: declarations.Source, macros: Iterable[str]) -> dict[str, set[str]]:
     """Return the aliases of types: typedef, using and simple macros, of the text and the options.
 
     An alias may mean several types, since conditions are not evaluated.
     """
     found: dict[str, set[str]] = {}
-    rows = [
-        (new, old)
-        for old, new in re.findall(r"\btypedef\s+([\w:<> ]+?[\w>](?:\s*\*)*)\s*\b(\w+)\s*;", text)
-    ]
-    rows += re.findall(r"\busing\s+(\w+)\s*=\s*([\w:<> *]+?)\s*;", text)
-    rows += re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([\w:<> *]+?)[ \t]*$", text, re.M)
+    rows = [*aliases(text)]
+    definition = r"(?m)^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([\w:<> *]+?)[ \t]*$"
+    rows += re.findall(definition, text.blank)
     for macro in macros:
         name, _, value = macro[2:].partition("=")
         rows.append((name.strip(), value.strip() if macro.startswith("-D") else ""))
@@ -110,23 +86,21 @@ def _aliases(text: str, macros: Iterable[str]) -> dict[str, set[str]]:
     return found
 
 
-def _normal(name: str) -> str:
+def _normal(declared: str) -> str:
     """Return one spelling for each type: "unsigned int" for "int unsigned"."""
-    name = re.sub(r"\s*([<>,:])\s*", r"\1", " ".join(name.split()))
-    words = name.split()
+    words = declarations.read_type(declared).base().split()
     if len(words) > 1 and all(word in _WORD_ORDER for word in words):
         words.sort(key=_WORD_ORDER.__getitem__)
         if "int" in words and words not in (["signed", "int"], ["unsigned", "int"]):
             words.remove("int")
-        name = " ".join(words)
-    return name
+    return " ".join(words)
 
 
 def _resolve(declared: str, types: Mapping[str, set[str]], depth: int = 0) -> tuple[str, int]:
     """Return (kind, bytes) of a type; ("?", 0) if it is unknown or ambiguous."""
-    if "*" in declared:
+    if re.search(r"[*&]$", declared.rstrip()):
         return "P", 8
-    declared = _normal(re.sub(_NOISE, " ", declared))
+    declared = _normal(declared)
     if declared not in types or depth == 8:
         return c_names.TYPES.get(declared, ("?", 0))
     found = {_resolve(one, types, depth + 1) for one in types[declared]}
@@ -145,28 +119,21 @@ def _may_be_const(declared: str, types: Mapping[str, set[str]], depth: int = 0) 
     )
 
 
-def _pointee(text: str, name: re.Match[str] | None, types: Mapping[str, set[str]]) -> str:
-    """Return "f4w" for ``float *x`` and ``float x[4]``, "f4" for ``const float *x``.
+def _pointee(declared: str, types: Mapping[str, set[str]]) -> str:
+    """Return "f4w" for a number, "f4x2w" for a vector, "s24w" for a structure; "" if unknown.
 
-    Return "" if the type is unknown.
+    The "w" is missing if the type is const.
     """
-    stars, brackets = text.count("*"), text.count("[")
-    if "(" in text or stars + brackets != 1:
-        return "P8" if stars > 1 and "(" not in text else ""
-    declared = text.partition("*")[0] if stars else text[: name.start() if name else 0]
-    element = _element(declared, types)
+    kind, nbytes = _resolve(declared, types)
+    element = f"{kind[0]}{nbytes}" if nbytes else _several(_normal(declared), types)
     return element + ("w" if element and not _may_be_const(declared, types) else "")
 
 
-def _element(declared: str, types: Mapping[str, set[str]]) -> str:
-    """Return "f4" for a number, "f4x2" for a vector, "s24" for a structure; "" if it is unknown."""
-    kind, nbytes = _resolve(declared, types)
-    if nbytes:
-        return f"{kind[0]}{nbytes}"
-    declared = _normal(re.sub(_NOISE, " ", declared))
+def _several(declared: str, types: Mapping[str, set[str]]) -> str:
+    """Return "f4x2" for a vector, "s24" for a structure; "" for other types."""
     found = types.get(declared.rpartition("::")[2], {declared})
     one = next(iter(found)) if len(found) == 1 else ""
-    if hip := re.fullmatch(r"HIP_vector_type<([\w ]+),(\d)u?>", one):
+    if hip := re.fullmatch(r"HIP_vector_type<([\w ]+), ?(\d)u?>", one):
         kind, nbytes = _resolve(hip[1], {})
         return f"{kind}{nbytes}x{hip[2]}"
     if one in c_names.VECTORS:
@@ -176,25 +143,27 @@ def _element(declared: str, types: Mapping[str, set[str]]) -> str:
     return f"s{structure[1]}" if structure else ""
 
 
-_STRUCTURE = r"(\btypedef\s+)?\bstruct\s+(?:(?:__align__|alignas)\s*\(\s*(\d+)\s*\)\s*)?(\w*)\s*\{"
-_FIELD = r"(?s)(.*?[\w>*]\s*?)(\b\w+\s*(?:\[\s*\d+\s*\]\s*)*)"
+_STRUCTURE = r"\bstruct\b[^;{}=]*\{"
+_HEAD = r"[\w\s]*?(?:(?:__align__|alignas)\s*\(\s*(\d+)\s*\))?[\w\s]*"
 
 
-def _structures(text: str, types: Mapping[str, set[str]]) -> dict[str, set[str]]:
+def _structures(text: declarations.Source, types: Mapping[str, set[str]]) -> dict[str, set[str]]:
     """Return {name: "structure<bytes,alignment>"} of the structures with fields of known types."""
     found: dict[str, set[str]] = {}
-    code = comments.without_directives(text)
-    for match in re.finditer(_STRUCTURE, code):
-        end = matching(code, match.end() - 1, "{", "}")
-        before = re.split(r"[;{}]", code[: match.start()])[-1]
-        if end < 0 or re.search(r"\btemplate\b", before):
+    for match in re.finditer(_STRUCTURE, text.code):
+        declared = text.statement(match.start())
+        if declared.body is None or declared.template is not None:
             continue
-        name = match[3]
-        if match[1]:
-            named = re.match(r"\s*(\w+)\s*;", code[end:])
-            name = named[1] if named else name
-        size = _size_of(text[match.end() : end - 1], types, found, int(match[2] or 1))
-        found.setdefault(name, set()).add(size)
+        start, end = declared.body
+        head = re.fullmatch(_HEAD, text.code[declared.start : start - 1])
+        if not head or "(" in text.code[end : declared.end]:  # a base, other attributes
+            continue
+        size = _size_of(text.blank[start:end], types, found, int(head[1] or 1))
+        names = [declared.words[declared.words.index("struct") + 1]]
+        if "typedef" in declared.words:
+            names += [one.name for one in declared.declarators if not one.pointers]
+        for name in names:
+            found.setdefault(name, set()).add(size)
     return found
 
 
@@ -209,17 +178,14 @@ def _size_of(
         return ""
     size = 0
     for part in members.split(";"):
-        base = None
-        for declared in split_top(part):
-            field = re.fullmatch(_FIELD, declared if base is None else f"{base} {declared}")
-            if not field:
-                return ""
-            base = field[1].replace("*", "") if base is None else base
-            nbytes, needed = _layout_of(field[1], types, known)
-            if not nbytes:
+        declared = declarations.read(part)
+        for one in declared.declarators:
+            dims = re.fullmatch(r"(?:\[\s*\d+\s*\])*", "".join(one.arrays))
+            nbytes, needed = _layout_of(declared.type_of(one), types, known)
+            if not nbytes or not dims or not one.name:
                 return ""
             size = (size + needed - 1) // needed * needed
-            size += nbytes * math.prod(map(int, re.findall(r"\[\s*(\d+)", field[2])))
+            size += nbytes * math.prod(map(int, re.findall(r"\d+", dims.group())))
             alignment = max(alignment, needed)
     size = (max(size, 1) + alignment - 1) // alignment * alignment
     return f"structure<{size},{alignment}>"
@@ -232,7 +198,7 @@ def _layout_of(
     kind, nbytes = _resolve(declared, types)
     if nbytes:
         return (nbytes, nbytes) if kind != "c" else (0, 0)  # classes of complex numbers differ
-    name = _normal(re.sub(_NOISE, " ", declared))
+    name = _normal(declared)
     if name in c_names.VECTORS and "_" not in name:
         _, nbytes, count = c_names.VECTORS[name]
         return nbytes * count, min(16, nbytes * count) if count != 3 else nbytes
@@ -243,73 +209,26 @@ def _layout_of(
 
 def parameter(text: str, types: Mapping[str, set[str]] = MappingProxyType({})) -> Parameter:
     """Return the parameter that a declaration means; `types` has the aliases of types."""
-    text = re.split(r"=(?!=)", text)[0].replace("&", "*").strip()  # a reference is an address
-    name = re.search(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$", text)
-    label = name.group(1) if name else ""
-    if "*" in text or re.search(r"\[[^\]]*\]\s*$", text):
-        return Parameter(label, "P" + _pointee(text, name, types), 8)
-    if name is None:
-        return Parameter(label, "?", 0)
-    declared = _normal(re.sub(_NOISE, " ", text[: name.start()]))
-    if not declared:  # the declaration has a type only
-        declared, label = text, ""
-    return Parameter(label, *_resolve(declared, types))
+    declared = declarations.read(text)
+    if not declared.declarators or "#" in text:  # a condition inside the declaration
+        return Parameter("", "?", 0)
+    one = declared.declarators[0]
+    depth = sum(mark in "*&&" for mark in one.pointers)  # a reference is an address
+    if one.is_nested or one.parameters is not None:
+        return Parameter(one.name, "P", 8)
+    if depth + len(one.arrays) == 1:
+        element = declared.type_of(one._replace(pointers=()))
+        return Parameter(one.name, "P" + _pointee(element, types), 8)
+    if depth or one.arrays:
+        return Parameter(one.name, "PP8" if depth > 1 else "P", 8)
+    return Parameter(one.name, *_resolve(declared.type_of(one), types))
 
 
-class Scope(NamedTuple):
-    """Text in braces that holds declarations."""
-
-    start: int
-    end: int
-    name: str | None  # of a namespace or a class; "": it has none; None: a function, a value
-    is_anonymous: bool = False
-    is_template: bool = False
-    access: str = "public"  # of members before the first label
-    is_class: bool = False
-
-
-_NAMESPACE = r"\bnamespace\s*([\w:]*)\s*$"
-_CLASS = r"\b(struct|class|union)\s+(?:\w+\s+)?(\w+)\s*(?:\bfinal\s*)?(?::(?!:)[^()=]*)?$"
-
-
-def scopes(text: str) -> list[Scope]:
-    """Return the scopes of a text without comments, the outer ones first."""
-    text = comments.without_directives(text)
-    found: list[Scope] = []
-    inside: list[Scope] = []
-    last = 0
-    for match in re.finditer(r"[{};]", text):
-        before = text[last : match.start()]
-        last = match.end()
-        if match.group() == "}" and inside:
-            found.append(inside.pop()._replace(end=last))
-        elif match.group() == "{":
-            inside.append(_scope(before)._replace(start=last, end=len(text)))
-    return sorted([*found, *inside])
-
-
-def _scope(before: str) -> Scope:
-    """Return the scope that a text before a brace opens, without its place."""
-    if match := re.search(_NAMESPACE, before):
-        return Scope(0, 0, match[1], is_anonymous=not match[1])
-    if re.search(r'\bextern\s*"[^"]*"\s*$', before):
-        return Scope(0, 0, "")
-    match = None if re.search(r"\benum\b", before) else re.search(_CLASS, before)
-    is_template = bool(re.search(r"\btemplate\b", before))
-    access = "private" if match and match[1] == "class" else "public"
-    name = match[2] if match else None
-    return Scope(0, 0, name, is_template=is_template, access=access, is_class=bool(match))
-
-
-_NAME = r"([A-Za-z_]\w*)\s*\("
-_ATTRIBUTE = ("__launch_bounds__", "__attribute__", "__cluster_dims__", "__maxnreg__", "alignas")
-
-
-def _marks(text: str, macros: Iterable[str]) -> re.Pattern[str]:
+def _marks(text: str, macros: Iterable[str]) -> str:
     """Return the pattern of ``__global__`` and of macros that contain it."""
     found = re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t][^\n]*\b__global__\b", text, re.M)
     found += [macro[2:].partition("=")[0] for macro in macros if "__global__" in macro]
-    return re.compile(rf"\b(?:{'|'.join(['__global__', *map(re.escape, found)])})\b")
+    return rf"\b(?:{'|'.join(['__global__', *map(re.escape, found)])})\b"
 
 
 def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
@@ -317,42 +236,24 @@ def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
 
     Kernels made by a macro with arguments are missing. Kernels under conditions are included.
     """
-    text = comments.blanked(source)
-    around, types = scopes(text), _aliases(text, macros)
-    structures = _structures(text, types)
-    pointees = {**structures, **types}
+    text = declarations.source(source)
+    types = _types(text, macros)
+    pointees = {**_structures(text, types), **types}
     found = []
-    for match in _marks(text, macros).finditer(text):
-        line_start = text.rfind("\n", 0, match.start()) + 1
-        if text[line_start : match.start()].lstrip().startswith("#"):
-            continue  # the body of a macro
-        position = match.end()
-        while True:
-            name = re.compile(_NAME).search(text, position)
-            if not name:
-                break
-            end = matching(text, name.end() - 1)
-            if name.group(1) not in _ATTRIBUTE or end < 0:
-                break
-            position = end
-        if not name or end < 0 or not re.match(r"\s*\{", text[end:]):
+    for position, declared, one in text.functions(_marks(text.blank, macros)):
+        if not declared.has_body:
             continue
-        if re.search("[;{}]", text[position : name.start()]):  # no name: an explicit instance
-            continue
-        inside = text[name.end() : end - 1]
-        parameters = [] if inside.strip() in ("", "void") else split_top(inside)
-        before = re.split(r"[;{}]", text[: match.start()])[-1]
-        scope = "::".join(
-            one.name for one in around if one.name and one.start <= match.start() < one.end
-        )
+        inside = text.blank[slice(*one.parameters or (0, 0))]
+        parameters = [] if inside.strip() in ("", "void") else declarations.split_top(inside)
+        scope = "::".join(one.name for one in text.around(position) if one.name)
         known = tuple(parameter(part, pointees) for part in parameters)
-        is_sure = types.keys().isdisjoint(re.findall(r"\w+", name.group(1) + " " + inside))
-        own_names = [one for one in types.get(name.group(1), ()) if re.fullmatch(_NAME, f"{one}(")]
+        is_sure = types.keys().isdisjoint(re.findall(r"\w+", f"{one.name} {inside}"))
+        own_names = [name for name in types.get(one.name, ()) if name.isidentifier()]
         found.append(
             Kernel(
-                own_names[0] if len(own_names) == 1 else name.group(1),
+                own_names[0] if len(own_names) == 1 else one.name,
                 known,
-                bool(re.search(r"\btemplate\b", before)),
+                declared.template is not None,
                 scope,
                 is_sure and all(one.kind != "?" for one in known),
                 ", ".join(re.split(r"=(?!=)", part)[0].strip() for part in parameters),

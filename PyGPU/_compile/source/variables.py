@@ -7,28 +7,31 @@ with internal linkage. Name expressions such as ``&q::C`` ask it for them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
-from PyGPU._compile.source import comments, signature
+from PyGPU._compile.source import declarations
+from PyGPU._compile.source.headers import REFERENCE_TYPE
 
 
 class Variable(NamedTuple):
     """A variable of a text, or a texture or surface reference."""
 
     full_name: str  # "outer::inner::x"; anonymous namespaces are left out, as in C++
-    specifiers: str  # text of the declaration before the first declarator
-    scopes: tuple[signature.Scope, ...]  # from the outermost to the innermost
+    words: tuple[str, ...]  # the declaration before the name
+    scopes: tuple[declarations.Scope, ...]  # from the outermost to the innermost
     is_private: bool  # a member that other code must not name
     position: int  # index of the keyword in the text
 
     def has(self, words: str) -> bool:
         """Report whether the declaration has one of these words: ``"const|constexpr"``."""
-        return re.search(rf"\b(?:{words})\b", self.specifiers) is not None
+        return not set(words.split("|")).isdisjoint(self.words)
 
     def is_elsewhere(self) -> bool:
         """Report whether another text defines the variable."""
-        return re.search(r'\bextern\b(?!\s*")', self.specifiers) is not None
+        return any(
+            word == "extern" and after[:1] != '"'
+            for word, after in zip(self.words, [*self.words[1:], ""])
+        )
 
     def is_in_namespace(self) -> bool:
         """Report whether the declaration is of a namespace, and defines no member of a class."""
@@ -45,68 +48,12 @@ class Variable(NamedTuple):
     def has_plain_name(self) -> bool:
         """Report whether the image has the variable by the name that it has in the text."""
         is_inside = any(scope.is_anonymous for scope in self.scopes) or "::" in self.full_name
-        is_unnamed = re.search(r"\b(?:struct|class|union|enum)\s*$", self.specifiers)
+        types = zip(self.words, self.words[1:])
+        is_unnamed = any(a in declarations.CLASSES and b == "{}" for a, b in types)
         return not (is_inside or is_unnamed or self.has("static|const"))
 
 
 _KEYWORD = r"\b(?:__device__|__constant__|__managed__)\b"
-_REFERENCE = r"\b(?:texture|surface)\s*<[\w\s:,]*>"
-_ATTRIBUTE = r"\b(?:__align__|alignas)\s*\([^()]*\)|\b__attribute__\s*\(\(.*?\)\)|\[\[.*?\]\]"
-_CLOSING = {"(": ")", "{": "}", "[": "]"}
-_STRUCTURE = r"\b(?:struct|class|union|enum)\b[^()=]*$"
-_POINTER = r"\(\s*[*&][\s*&]*(?:const\b\s*)?(\w+)[^()]*\)"  # to a function, an array
-# The last name of a declarator, after a type.
-_NAME = r"(?:\w\s+|[*&>]\s*)(?:::)?(\w+(?:\s*::\s*\w+)*)\s*(?:\[[^\]]*\]\s*)*$"
-
-
-def _declarators(text: str, position: int, before: str) -> Iterator[str]:
-    """Yield the name of each variable in the declaration that continues at `position`.
-
-    Parameters
-    ----------
-    text : str
-        Text without comments, attributes and directives.
-    position : int
-        Index after the keyword that the declaration has.
-    before : str
-        The declaration's text before the keyword.
-    """
-    part, is_value, depth = f"{before} ", False, 0
-    while position < len(text) and text[position] not in ";}":
-        char = text[position]
-        end = position + 1
-        if char in _CLOSING:
-            end = signature.matching(text, position, char, _CLOSING[char])
-            if end < 0:
-                return
-        if is_value and char != ",":
-            pass
-        elif char == "(" or (char == "=" and re.search(r"\boperator\s*$", part)):
-            pointer = re.fullmatch(_POINTER, text[position:end])
-            if not pointer:  # a function
-                return
-            yield pointer[1]
-            part, is_value = "", True
-        elif char == "{" and re.search(_STRUCTURE, part):
-            part = "structure "
-        elif char in "={":
-            is_value = True
-            yield from _name_of(part)
-            part = ""
-        elif char == "," and depth <= 0:
-            yield from _name_of(part)
-            part, is_value = "more ", False
-        else:
-            depth += (char == "<") - (char == ">")
-            part += text[position:end]
-        position = end
-    yield from _name_of(part)
-
-
-def _name_of(part: str) -> Iterator[str]:
-    name = re.search(_NAME, part)
-    if name and not re.search(r"\b(?:struct|class|union|enum)\s+\w+\s*$", part):
-        yield re.sub(r"\s+", "", name[1])
 
 
 def _access(members: str, access: str) -> str:
@@ -117,21 +64,22 @@ def _access(members: str, access: str) -> str:
 
 def _declared(pattern: str, source: str) -> list[Variable]:
     """Return the variables in the declarations with a keyword, in the order of the text."""
-    text = re.sub(
-        _ATTRIBUTE, comments.spaces, comments.without_directives(comments.blanked(source))
-    )
-    scopes = signature.scopes(text)
+    text = declarations.source(source)
     found: dict[str, Variable] = {}
-    for match in re.finditer(pattern, text):
-        begin = max(text.rfind(mark, 0, match.start()) for mark in ";{}") + 1
-        before = text[begin : match.end()]
-        around = tuple(one for one in scopes if one.start <= match.start() < one.end)
+    for match in re.finditer(pattern, text.code):
+        declared = text.statement(match.start())
+        if declared.is_function or not declared.words or declared.words[0] in ("typedef", "using"):
+            continue
+        around = text.around(match.start())
         outer = [one.name for one in around if one.name]
-        access = [_access(text[one.start : match.start()], one.access) for one in around]
-        words = before + re.split(r"[;={(,]", text[match.end() :], maxsplit=1)[0]
-        for name in _declarators(text, match.end(), before):
-            full_name = "::".join([*outer, name])
-            is_private = access != ["public"] * len(around)
+        access = [_access(text.code[one.start : match.start()], one.access) for one in around]
+        is_private = access != ["public"] * len(around)
+        template = [] if declared.template is None else ["template"]
+        for one in declared.declarators:
+            if not one.name or one.start < match.start():
+                continue
+            full_name = "::".join([*outer, one.name])
+            words = (*template, *declared.words, *one.pointers)
             found.setdefault(
                 full_name, Variable(full_name, words, around, is_private, match.start())
             )
@@ -145,8 +93,11 @@ def variables(source: str) -> list[Variable]:
 
 def references(source: str) -> list[Variable]:
     """Return the texture and surface references of a text, which are variables of its module."""
-    # wrapping.with_visible_references removes the same word for the compiler.
-    return _declared(_REFERENCE, re.sub(r"\bstatic\b", "", source))
+    # wrapping.with_visible_references removes this word for the compiler.
+    return [
+        one._replace(words=tuple(word for word in one.words if word != "static"))
+        for one in _declared(REFERENCE_TYPE, source)
+    ]
 
 
 def has_variables(source: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from PyGPU._compile.source import signature
+from PyGPU._compile.source import declarations
 from PyGPU._kernels.text.common import Element, includes
 from PyGPU._kernels.types import (
     Argument,
@@ -100,7 +100,7 @@ def arguments_of(arguments: str | Sequence[VectorArg | ScalarArg]) -> list[Vecto
     :raises TypeError: An item of the list is not an Argument.
     """
     if isinstance(arguments, str):
-        return [parse_c_arg(one) for one in signature.split_top(arguments)]
+        return [parse_c_arg(one) for one in declarations.split_top(arguments)]
     arguments = list(arguments)
     for one in arguments:
         if not isinstance(one, Argument):
