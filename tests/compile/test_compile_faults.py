@@ -17,7 +17,7 @@ from everywhere import by_backend
 import PyGPU
 from PyGPU._compile.cache import files
 from PyGPU._compile.compilers import build as _build
-from PyGPU._compile.compilers import host_compiler, host_image, host_prelude
+from PyGPU._compile.compilers import host, host_compiler, host_prelude
 from PyGPU._compile.compilers import options as _options
 from PyGPU.compiler import CompileError, SourceModule
 
@@ -170,12 +170,12 @@ def test_two_installations_with_another_compiler(tmp_path, monkeypatch):
     """clang++ identifies a header by its path, so a precompiled header serves one installation."""
     monkeypatch.setenv("PYGPU_HOST_CXX", needs.program("clang++"))
     request = _build.Request("#include <cuda_fp16.h>\n" + SOURCE, cache_dir=tmp_path / "cache")
-    ours = host_image.include_root()
+    ours = host.include_root()
     moved = shutil.copytree(ours, tmp_path / "include")
     for root in (ours, moved):
         folders = {name: str(Path(root, "PyGPU", name)) for name in ("device", "host/cuda")}
-        monkeypatch.setattr(host_image, "include_root", functools.partial(str, root))
-        monkeypatch.setattr(host_image.headers, "folder", folders.__getitem__)
+        monkeypatch.setattr(host, "include_root", functools.partial(str, root))
+        monkeypatch.setattr(host.headers, "folder", folders.__getitem__)
         assert by_backend("host", request).image.startswith(b"\x7fELF")
         for entry in entries(tmp_path / "cache"):
             entry.unlink()
@@ -205,9 +205,7 @@ def zero(path, start):
 
 @pytest.mark.parametrize("kind", rare_but(["cut short", "not to be read"], DAMAGE))
 def test_a_bad_precompiled_header_does_not_break_kernels(tmp_path, prelude, kind):
-    used = Path(
-        host_image._prelude(prelude.parent, host_compiler.flags(_options.parse(())))[1]
-    ).parent
+    used = Path(host._prelude(prelude.parent, host_compiler.flags(_options.parse(())))[1]).parent
     place = shutil.copytree(used, tmp_path / "cache" / "prelude" / used.name)
     made = place / "prelude.h.gch"
     before = made.stat().st_ino

@@ -5,7 +5,7 @@ import platform
 import pytest
 
 from PyGPU._compile.cache.entry import Entry
-from PyGPU._compile.compilers import build, host_image, processor
+from PyGPU._compile.compilers import build, host, processor
 from PyGPU._runtime import core
 
 FIRST, FMA, SECOND, THIRD = (" ".join(names) for names, _ in processor._GROUPS)
@@ -60,7 +60,7 @@ def test_the_processor_belongs_to_the_key(machine, tmp_path, monkeypatch):
     monkeypatch.setenv("PYGPU_CACHE_DIR", str(tmp_path / "cache"))
     made = []
     monkeypatch.setattr(
-        host_image, "compile", lambda job, *_: made.append(job.options) or Entry(b"image", "", {})
+        host.Host, "make", lambda self, job, *_: made.append(job.options) or Entry(b"image", "", {})
     )
     users = build.Request("__global__ void f() {}")
     request = build.Request("__global__ void f() {}", tuned=True)

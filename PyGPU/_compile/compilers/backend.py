@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from PyGPU._compile.cache.entry import Entry
 from PyGPU._compile.compilers.link_input import Input
@@ -46,8 +46,20 @@ class Job(NamedTuple):
     device: tuple[int, int] | None  # compute capability of the device that loads the image
 
 
-#: Compile through the cache: (compiler's identity, words that decide the image, compile) -> Entry.
-Cached = Callable[[str, Sequence[str], Callable[["Path | None"], Entry]], Entry]
+class Linker(Protocol):
+    """A linker of relocatable images."""
+
+    def identity(self) -> str:
+        """Return a text that differs between installed linkers."""
+
+    def link(
+        self, inputs: Sequence[Input], arch: str, options: Mapping[int, int], verbose: bool
+    ) -> tuple[bytes, str]:
+        """Return the image of linked inputs, and the log; raise CompileError if it fails.
+
+        The options are those of NVIDIA's linkers: jit_option -> value. A `verbose` log has the
+        kernels' registers and memory.
+        """
 
 
 class Backend(ABC):
@@ -93,10 +105,13 @@ class Backend(ABC):
         """Return the name and the version of the compiler."""
 
     @abstractmethod
-    def compile(self, job: Job, cached: Cached) -> Entry:
-        """Return the image of a text, from the cache or from the compiler."""
+    def key(self, job: Job) -> tuple[str, list[str]]:
+        """Return the compiler's identity, and its options, which decide the image of a text."""
 
     @abstractmethod
+    def make(self, job: Job, words: list[str], folder: Path | None) -> Entry:
+        """Compile a text with the options of its key; `folder` is the cache's."""
+
     def device_library(self, libname: str, folder: str | None) -> Input | None:
         """Return a library of device code; None if the target has its functions anyway.
 
@@ -105,18 +120,11 @@ class Backend(ABC):
         OSError
             If there is no such library.
         """
+        if libname != "cudadevrt":
+            reason = self.why_not_linked or f"{self.name} has no device libraries"
+            raise OSError(f"cannot find lib{libname}.a: {reason}")
+        return None
 
-    @abstractmethod
-    def link(
-        self,
-        inputs: Sequence[Input],
-        arch: str,
-        options: Mapping[int, int],
-        verbose: bool,
-        cached: Cached,
-    ) -> Entry:
-        """Return the image of linked inputs, from the cache or from the linker.
-
-        The options are those of NVIDIA's linkers: jit_option -> value. A `verbose` log has the
-        kernels' registers and memory. `cached` looks the image up before it is linked.
-        """
+    def linker(self, arch: str) -> Linker:
+        """Return the linker for the architecture of a device."""
+        raise NotImplementedError(self.why_not_linked)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from PyGPU._compile.cache import entries, own_files
@@ -95,11 +95,28 @@ def compiled(
         arch = device_architecture() if backend.needs_architecture else ""
     found = _found(backend, request, options)
     job = Job(request, options, found, arch, is_named, _device(backend, request))
+    identity, words = backend.key(job)
+    folder = entries.directory(request.cache_dir)
+    cache = folder if _knows_files(job) else None
+    name = _name(backend, job, identity, words, folder)
+    return entries.found_or_made(
+        cache, name, lambda: _made(backend, job, words, folder, name if cache else None)
+    )
 
-    def cached(identity: str, words: Sequence[str], make: Callable[[Path | None], Entry]) -> Entry:
-        return _cached(backend, job, identity, words, make)
 
-    return backend.compile(job, cached)
+def _made(
+    backend: Backend, job: Job, words: list[str], folder: Path | None, name: str | None
+) -> Entry:
+    """Compile a source text, and store the image under its name in the cache, if it has one."""
+    request = job.request
+    lines = request.source.count("\n") + 1
+    text = f"{request.name} ({lines} lines) for {job.arch or backend.name}"
+    with announcements.announced(f"compiling {text}", f"compiled {text}"):
+        entry = backend.make(job, words, folder)
+    # If a file changed during the compilation, the image may be of either version of it.
+    if name is not None and _found(backend, request, job.options) == job.found:
+        entries.store(folder, name, entry)
+    return entry
 
 
 def _device(backend: Backend, request: Request) -> tuple[int, int] | None:
@@ -120,23 +137,20 @@ _READS_FILES = (
 )
 
 
-def _cached(
-    backend: Backend,
-    job: Job,
-    identity: str,
-    words: Sequence[str],
-    make: Callable[[Path | None], Entry],
-) -> Entry:
-    """Return the image from the cache, or else compile it with `make` and store it in the cache."""
-    request, options, found = job.request, job.options, job.found
-    folder = entries.directory(request.cache_dir)
-    # The image is cached only if the key contains all files that the compiler may read.
-    knows_files = found.is_complete and not any(
-        re.match(_READS_FILES, word) for word in options.other
+def _knows_files(job: Job) -> bool:
+    """Return True if the key contains all files that the compiler may read."""
+    return job.found.is_complete and not any(
+        re.match(_READS_FILES, word) for word in job.options.other
     )
-    cache = folder if knows_files else None
+
+
+def _name(
+    backend: Backend, job: Job, identity: str, words: Sequence[str], folder: Path | None
+) -> str:
+    """Return the name of the image in the cache."""
+    request, options, found = job.request, job.options, job.found
     variables = (*backend.include_variables, *backend.variables)
-    name = entries.key(
+    return entries.key(
         backend.name,
         identity,
         own_files.digest(folder),
@@ -150,15 +164,3 @@ def _cached(
         "\0".join(found.installed),
         *(part for path in sorted(found.files) for part in (path, found.files[path])),
     )
-
-    def compiled_and_stored() -> Entry:
-        lines = request.source.count("\n") + 1
-        text = f"{request.name} ({lines} lines) for {job.arch or backend.name}"
-        with announcements.announced(f"compiling {text}", f"compiled {text}"):
-            entry = make(folder)
-        # If a file changed during the compilation, the image may be of either version of it.
-        if cache is not None and _found(backend, request, options) == found:
-            entries.store(cache, name, entry)
-        return entry
-
-    return entries.found_or_made(cache, name, compiled_and_stored)

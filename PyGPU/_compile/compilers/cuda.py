@@ -5,16 +5,15 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from PyGPU._compile.cache.entry import Entry
 from PyGPU._compile.compilers import device_link, libraries, rtc
-from PyGPU._compile.compilers.backend import Backend, Cached, Job
+from PyGPU._compile.compilers.backend import Backend, Job, Linker
 from PyGPU._compile.compilers.link_input import LIBRARY, Input
 from PyGPU._compile.source import alignment, constants, headers, kernel_types, variables, wrapping
 from PyGPU._compile.source.found import Found
-from PyGPU._runtime import CompileError, core, errors, include_root
+from PyGPU._runtime import CompileError, include_root
 
 
 def loadable(arch: str, device: tuple[int, int] | None) -> str:
@@ -65,39 +64,28 @@ class Cuda(Backend):
         major, minor = rtc.library("nvrtc").version()
         return f"nvrtc {major}.{minor}"
 
-    def compile(self, job: Job, cached: Cached) -> Entry:
-        arch = loadable(job.arch, job.device)
-        words = _words(job, arch)
-        return cached(rtc.identity("nvrtc"), words, lambda _: _compiled(job, arch, words))
+    def key(self, job: Job) -> tuple[str, list[str]]:
+        return rtc.identity("nvrtc"), _words(job)
+
+    def make(self, job: Job, words: list[str], folder: Path | None) -> Entry:
+        return _compiled(job, words)
 
     def device_library(self, libname: str, folder: str | None) -> Input:
         return nvidia_library(libname, folder)
 
-    def link(
-        self,
-        inputs: Sequence[Input],
-        arch: str,
-        options: Mapping[int, int],
-        verbose: bool,
-        cached: Cached,
-    ) -> Entry:
+    def linker(self, arch: str) -> Linker:
         compiler = rtc.library("nvrtc")
         is_known = int(re.sub(r"\D", "", arch)) in compiler.architectures()
-        linker = device_link.linker(compiler.path, compiler.version()[0], arch, is_known)
-        words = [arch, str(verbose), *(f"{key}={value}" for key, value in options.items())]
-
-        def make(_: Path | None) -> Entry:
-            if isinstance(linker, device_link.DriverLinker):  # works in the current context
-                errors.check(core._context_handle(), "cuCtxGetCurrent")
-            return Entry(*linker.link(inputs, arch, options, verbose), {})
-
-        return cached(linker.identity(), words, make)
+        return device_link.linker(compiler.path, compiler.version()[0], arch, is_known)
 
 
-def _words(job: Job, arch: str) -> list[str]:
+def _words(job: Job) -> list[str]:
     """Return NVRTC's options."""
     request, options, found = job.request, job.options, job.found
-    words = [f"--gpu-architecture={arch}", f"-std={options.std or 'c++17'}"]
+    words = [
+        f"--gpu-architecture={loadable(job.arch, job.device)}",
+        f"-std={options.std or 'c++17'}",
+    ]
     words += ["--device-as-default-execution-space"]
     words += [f"--pre-include={headers.folder('rtc')}/prelude.h"]
     words += [f"-I{headers.folder(name)}" for name in ("rtc", "device")]
@@ -133,9 +121,10 @@ def misaligned(found: Found) -> list[str]:
     ]
 
 
-def _compiled(job: Job, arch: str, words: list[str]) -> Entry:
-    """Compile a source text for an architecture, with NVRTC's options."""
+def _compiled(job: Job, words: list[str]) -> Entry:
+    """Compile a source text with NVRTC's options."""
     request, options = job.request, job.options
+    arch = loadable(job.arch, job.device)
     compiler = rtc.library("nvrtc")
     known = compiler.architectures()
     number = int(re.sub(r"\D", "", arch))

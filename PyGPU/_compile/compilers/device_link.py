@@ -22,7 +22,7 @@ from PyGPU._compile.compilers.link_input import (
     PTX,
     Input,
 )
-from PyGPU._runtime import CompileError, CompilerMissing, encoded_word, settings
+from PyGPU._runtime import CompileError, CompilerMissing, core, encoded_word, errors, settings
 
 # jit_option's numbers.
 _MAX_REGISTERS, _OPTIMIZATION_LEVEL = 0, 7
@@ -160,6 +160,7 @@ class DriverLinker:
 
         The parameters are those of :meth:`NvJitLink.link`.
         """
+        errors.check(core._context_handle(), "cuCtxGetCurrent")
         if any(one.kind == LTO_IR for one in inputs):
             raise CompilerMissing(
                 f"link-time optimization (-dlto) needs nvJitLink: {MISSING}", ["cuLink"]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from PyGPU._compile.cache.entry import Entry
 from PyGPU._compile.compilers import rtc
-from PyGPU._compile.compilers.backend import Backend, Cached, Job
-from PyGPU._compile.compilers.link_input import Input
+from PyGPU._compile.compilers.backend import Backend, Job
 from PyGPU._compile.source import dynamic_shared, headers, kernel_types, variables, wrapping
 from PyGPU._runtime import CompileError, include_root
 
@@ -33,27 +32,15 @@ class Hip(Backend):
         major, minor = rtc.library("hiprtc").version()
         return f"hiprtc {major}.{minor}"
 
-    def compile(self, job: Job, cached: Cached) -> Entry:
+    def key(self, job: Job) -> tuple[str, list[str]]:
         if job.request.want == "ptx":
             raise NotImplementedError("target='ptx': AMD's compiler makes code objects, no PTX")
         if job.is_named and not rtc.compiles_for(rtc.locate("hiprtc"), job.arch):
             raise CompileError(f"arch={job.arch!r}: this HIPRTC does not know it", ["hiprtc"])
-        words = _words(job)
-        return cached(rtc.identity("hiprtc"), words, lambda _: _compiled(job, words))
+        return rtc.identity("hiprtc"), _words(job)
 
-    def device_library(self, libname: str, folder: str | None) -> None:
-        if libname != "cudadevrt":
-            raise OSError(f"cannot find lib{libname}.a: {self.why_not_linked}")
-
-    def link(
-        self,
-        inputs: Sequence[Input],
-        arch: str,
-        options: Mapping[int, int],
-        verbose: bool,
-        cached: Cached,
-    ) -> Entry:
-        raise NotImplementedError(self.why_not_linked)
+    def make(self, job: Job, words: list[str], folder: Path | None) -> Entry:
+        return _compiled(job, words)
 
 
 def _words(job: Job) -> list[str]:

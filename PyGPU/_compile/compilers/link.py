@@ -6,13 +6,13 @@ optimized together. ``build`` makes relocatable images of requests that are ``re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PyGPU._compile.cache import entries, own_files
 from PyGPU._compile.cache.entry import Entry
-from PyGPU._compile.compilers.backend import Backend
+from PyGPU._compile.compilers.backend import Backend, Linker
 from PyGPU._compile.compilers.link_input import CUBIN, LTO_IR, PTX, Input
 from PyGPU._runtime import announcements, errors
 
@@ -77,45 +77,35 @@ class Inputs:
         if not self.images:
             raise errors.LogicError("link: nothing to link; call add_source() or add_data() first")
 
-        def cached(
-            identity: str, words: Sequence[str], make: Callable[[Path | None], Entry]
-        ) -> Entry:
-            return self._cached(identity, words, cache_dir, make)
-
+        folder = entries.directory(cache_dir)
         try:
-            entry = self._backend.link(self.images, arch, self.options, self.verbose, cached)
+            entry = self._linked(self._backend.linker(arch), arch, folder)
         except errors.CompileError as error:
             if self.handler is not None:
                 self.handler(False, error.stdout or "", error.stderr or error.msg)
             raise
         if self.handler is not None:
             self.handler(True, entry.log, "")
-        return entry
-
-    def _cached(
-        self,
-        identity: str,
-        words: Sequence[str],
-        cache_dir: CacheDir,
-        make: Callable[[Path | None], Entry],
-    ) -> Entry:
-        """Return the image that `make` makes, with the parameters of the kernels in it."""
-        folder = entries.directory(cache_dir)
-        parts = [part for one in self.images for part in (str(one.kind), one.data, one.name)]
-        own = own_files.digest(folder)
-        name = entries.key("link", self._backend.name, identity, own, *words, *parts)
-
-        def linked() -> Entry:
-            text = f"{len(self.images)} images for {self._backend.name}"
-            with announcements.announced(f"linking {text}", f"linked {text}"):
-                entry = make(folder)
-            entries.store(folder, name, entry)
-            return entry
-
-        entry = entries.found_or_made(folder, name, linked)
         for one in self._entries:
             entry = entry._replace(
                 names={**entry.names, **one.names},
                 parameters={**entry.parameters, **one.parameters},
             )
         return entry
+
+    def _linked(self, linker: Linker, arch: str, folder: Path | None) -> Entry:
+        """Return the linked image, from the cache or the linker."""
+        parts = [part for one in self.images for part in (str(one.kind), one.data, one.name)]
+        words = [arch, str(self.verbose), *(f"{key}={one}" for key, one in self.options.items())]
+        own = own_files.digest(folder)
+        name = entries.key("link", self._backend.name, linker.identity(), own, *words, *parts)
+
+        def linked() -> Entry:
+            text = f"{len(self.images)} images for {self._backend.name}"
+            with announcements.announced(f"linking {text}", f"linked {text}"):
+                image, log = linker.link(self.images, arch, self.options, self.verbose)
+            entry = Entry(image, log, {})
+            entries.store(folder, name, entry)
+            return entry
+
+        return entries.found_or_made(folder, name, linked)
