@@ -20,7 +20,7 @@ ROUNDED = ("-fmad=false",)
 def load(source: str, name: str, options: Sequence[str] = ()) -> core._Module:
     """Compile a text for the current device, and return the module to C++."""
     request = build.Request(
-        source=source, options=tuple(options), extern_c=False, name=name, tuned=True
+        source=source, options=tuple(options), extern_c=False, name=name, tuned=True, own=True
     )
     return core._Module(build.build(request).image, [])
 

@@ -19,7 +19,6 @@ import compile_for_amd
 from PyGPU._compile.cache import files
 from PyGPU._compile.compilers import host, host_compiler, host_lockstep, options, rtc
 from PyGPU._compile.source import (
-    comments,
     dynamic_shared,
     headers,
     includes,
@@ -64,7 +63,7 @@ def compiled(source, name, words, expressions):
     base = [*(word for word in flags if word not in without), LANES]
     kernels = host._declared(text, name, base, asked, found)[0]
     waits = in_lockstep or host.may_wait(text, found)
-    own = library_names.declared(map(comments.without_comments, found.texts(text)))
+    own = library_names.declared(found.texts(text))
     before = f'{asked.in_front()}#line 1 "{name}"\n{dynamic_shared.in_cpp(text)}\n'
     after = mark + questions + library_names.without_renaming(own)
     after += f"\n{host_lockstep.TEXT}" if in_lockstep else ""

@@ -33,6 +33,7 @@ class Request(NamedTuple):
     cache_dir: CacheDir = None
     loads: bool = False  # the current device loads the image, whatever architecture is named
     tuned: bool = False  # on host: the image may need features that not every processor has
+    own: bool = False  # PyGPU's own kernels with C names, which C++ launches: no reader is needed
 
 
 class Job(NamedTuple):

@@ -127,6 +127,8 @@ def _device(backend: Backend, request: Request) -> tuple[int, int] | None:
 
 def _found(backend: Backend, request: Request, options: _options.Options) -> Found:
     """Return the user's files that the source text may include, also from the working directory."""
+    if request.own:
+        return Found({}, True, False, "")
     folders = [*options.include_dirs, *includes.variable_folders(backend.include_variables), ""]
     return includes.scan(request.source, folders, options.pre_includes, options.macros)
 
@@ -156,6 +158,7 @@ def _name(
         own_files.digest(folder),
         request.source,
         request.extern_c,
+        request.own,
         request.name,
         request.want,
         "\0".join([*words, *options.macros, "", *options.pre_includes]),

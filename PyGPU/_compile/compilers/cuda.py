@@ -11,7 +11,7 @@ from PyGPU._compile.cache.entry import Entry
 from PyGPU._compile.compilers import device_link, libraries, rtc
 from PyGPU._compile.compilers.backend import Backend, Job, Linker
 from PyGPU._compile.compilers.link_input import LIBRARY, Input
-from PyGPU._compile.source import alignment, constants, headers, kernel_types, variables, wrapping
+from PyGPU._compile.source import alignment, constants, headers, kernel_types, wrapping
 from PyGPU._compile.source.found import Found
 from PyGPU._runtime import CompileError, include_root
 
@@ -146,10 +146,9 @@ def _compiled(job: Job, words: list[str]) -> Entry:
         image = "LTOIR"
     text = options.numbered(request.name, wrapping.wrapped(request.source, request.extern_c))
     entry, parameters = kernel_types.compiled(
-        request.source,
+        None if request.own else request.source,
         options.macros,
         request.want == "cubin",
-        variables.expressions(request.source),
         lambda asked, names: rtc.compiled(
             lambda changed: compiler.compile(
                 changed + kernel_types.questions(asked),

@@ -7,7 +7,7 @@ from pathlib import Path
 from PyGPU._compile.cache.entry import Entry
 from PyGPU._compile.compilers import rtc
 from PyGPU._compile.compilers.backend import Backend, Job
-from PyGPU._compile.source import dynamic_shared, headers, kernel_types, variables, wrapping
+from PyGPU._compile.source import dynamic_shared, headers, kernel_types, wrapping
 from PyGPU._runtime import CompileError, include_root
 
 
@@ -93,10 +93,9 @@ def _compiled(job: Job, words: list[str]) -> Entry:
     text = options.numbered(request.name, wrapping.wrapped(request.source, request.extern_c))
     spelled = {one: _as_hiprtc_takes_it(one) for one in request.expressions}
     entry, parameters = kernel_types.compiled(
-        request.source,
+        None if request.own else request.source,
         options.macros,
         True,
-        variables.expressions(request.source),
         lambda asked, names: rtc.compiled(
             lambda changed: rtc.library("hiprtc").compile(
                 changed + kernel_types.questions(asked),

@@ -17,7 +17,6 @@ from PyGPU._compile.compilers.link_input import Input
 from PyGPU._compile.compilers.options import Options
 from PyGPU._compile.source import (
     child_launches,
-    comments,
     dynamic_shared,
     headers,
     includes,
@@ -50,6 +49,8 @@ _DIRECTIVE = r"(?m)^[ \t]*(?:#|%:|\?\?=)[ \t]*(?!include[ \t]*<|pragma\b|line\b)
 # Options of macros that cannot define a kernel. signature.kernels() marks a kernel as unsure if its
 # name or its types contain a macro.
 _VALUE = r"(?s)-U.*|-D\w+(?:\([^)]*\))?(?:=(?!.*(?:__global__|template|namespace))[^{}\"]*)?"
+# PyGPU's own kernels are written in one form.
+_OWN_KERNEL = re.compile(r"__global__ void(?: __launch_bounds__\([^)]*\))?\s+(\w+)\(")
 _LINE_MARK = r'(?m)^# \d+ ".*"((?: \d)*)$'
 
 
@@ -193,7 +194,7 @@ def _prelude(folder: Path | None, base: list[str]) -> list[str]:
 def _in_lockstep(job: Job) -> bool:
     """Return True if the lanes of a warp execute each step together."""
     request = job.request
-    return lockstep.is_needed(
+    return not request.own and lockstep.is_needed(
         request.source, job.options.macros, job.found.files, request.relocatable
     )
 
@@ -215,20 +216,28 @@ def _compiled(job: Job, folder: Path | None) -> Entry:
     in_lockstep = _in_lockstep(job)
     request, options, found = job.request, job.options, job.found
     source, name, relocatable = request.source, request.name, request.relocatable
-    wrapped = wrapping.wrapped(source, request.extern_c)
     since = time.time()
     base = host_compiler.flags(options, in_lockstep)
     if relocatable:
         base.remove("-shared")
         # The object may be linked to kernels whose warps run in lockstep: they need frame pointers.
         base.append("-fno-omit-frame-pointer")
-    kernels, further = _declared(source, name, base, options, found)
+    further: list[str] = []
+    if request.own:
+        texts, body = [], f"{source}\n"
+        kernels = [
+            signature.Kernel(one, (), False, "", True) for one in _OWN_KERNEL.findall(source)
+        ]
+    else:
+        texts = found.texts(source)
+        body = f"{dynamic_shared.in_cpp(wrapping.wrapped(source, request.extern_c))}\n"
+        kernels, further = _declared(source, name, base, options, found)
     overloaded = {one for one, types in _types(kernels).items() if len(types) > 1}
-    renamed = library_names.declared(map(comments.without_comments, found.texts(source)))
-    integers = headers.own_integers(found.texts(source))
-    # glibc declares the others in the same way.
+    renamed = library_names.declared(texts)
+    # glibc declares the other integers in the same way.
+    integers = headers.own_integers(texts)
     renamed += [one for one, its in integers.items() if re.search("long long|^char", its)]
-    body = options.numbered(name, f"{dynamic_shared.in_cpp(wrapped)}\n")
+    body = options.numbered(name, body)
     body = library_names.renaming(renamed) + body
     body = child_launches.rewritten(body) if relocatable else body
     label = entries.key(body, *base, *options.macros)[:16] if relocatable else ""
@@ -249,12 +258,12 @@ def _compiled(job: Job, folder: Path | None) -> Entry:
     if overloaded or expressions != requested:
         attempts.append(_Attempt(single, requested, [*doubtful, *requested], False))
         attempts.append(_Attempt(single, requested, requested, True))
-    end = library_names.without_renaming(renamed)
-    end += host_lockstep.TEXT if in_lockstep and not relocatable else ""
+    after = library_names.without_renaming(renamed)
+    after += host_lockstep.TEXT if in_lockstep and not relocatable else ""
     prelude = _prelude(folder, base)
     with files.scratch() as scratch:
         unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
-        ours = headers.on_demand(found.texts(source), found.is_complete, "device")
+        ours = headers.on_demand(texts, found.is_complete, "device")
         needed = [word for one in ours for word in ("-include", one)]
         rest = [*options.for_headers(), *needed, *_include_options(options, found)]
         rest += options.without_nvidias()
@@ -269,7 +278,7 @@ def _compiled(job: Job, folder: Path | None) -> Entry:
             table = table_of_names(
                 attempt.kernels, attempt.expressions, waits, label, attempt.by_type
             )
-            files.write_text(unit, body + table + kernel_types.questions(attempt.asked) + end)
+            files.write_text(unit, body + table + kernel_types.questions(attempt.asked) + after)
             try:
                 done = host_compiler.run([host_compiler.compiler(), *base, *prelude, *rest], name)
                 break
@@ -288,15 +297,16 @@ def _compiled(job: Job, folder: Path | None) -> Entry:
                 f"{host_compiler.compiler()} made no image of {name}", [*base], done.stdout
             )
         data = image.read_bytes()
-        names = {one: name_expressions.plain(one) for one in attempt.expressions}
-        reported = kernel_types.table(kernels, kernel_types.answers(data, attempt.asked), names)
+        named = {one: name_expressions.plain(one) for one in attempt.expressions}
+        answers = kernel_types.answers(data, attempt.asked)
+        reported = {} if request.own else kernel_types.table(kernels, answers, named)
         # clang++ lists the precompiled header among the dependencies.
         unlisted = [scratch, *(os.path.dirname(word) for word in prelude if os.path.isabs(word))]
         left = dependencies.system_files([listed], unlisted, found.files, since)
         log = done.stderr + (
             host_lockstep.UNCHECKED if in_lockstep and host_compiler.is_strict() else ""
         )
-        return Entry(data, log.strip(), names, reported, left)
+        return Entry(data, log.strip(), named, reported, left)
 
 
 _OBJECT, _ARCHIVE = b"\x7fELF", b"!<arch>\n"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeVar
 
-from PyGPU._compile.source import declarations, signature
+from PyGPU._compile.source import declarations, signature, variables
 from PyGPU._compile.source.signature import Parameter
 from PyGPU._runtime import CompileError, core
 
@@ -159,19 +159,20 @@ def table(kernels: Sequence[signature.Kernel], reported: Table, names: dict[str,
 
 
 def compiled(
-    source: str,
+    source: str | None,
     macros: Sequence[str],
     is_binary: bool,
-    expressions: Sequence[str],
     compile: Callable[[Sequence[str], Sequence[str]], _C],
 ) -> tuple[_C, Table]:
     """Compile a text together with the questions about its kernels; return both results.
 
-    Only binary images have the answers. The image can do without the name expressions
-    `expressions`. ``compile(names, expressions)`` compiles the text, the questions about kernels of
-    these names, and the expressions.
+    Only binary images have the answers, and nothing is asked about a `source` of None.
+    ``compile(names, expressions)`` compiles the text, the questions about kernels of these names,
+    and the expressions, of variables that an image has by other names than the text.
     """
-    kernels = signature.kernels(source, macros)
+    if source is None:
+        return compile([], []), {}
+    kernels, expressions = signature.kernels(source, macros), variables.expressions(source)
     asked = doubtful(kernels) if is_binary else []
     try:
         made = compile(asked, expressions)

@@ -138,7 +138,7 @@ PYGPU_UNTRACED inline void for_each_thread(Body body) {
 
 // Like for_each_thread, for threads that never wait for each other. The loop's index is a local
 // variable, because the loop is half the work of a short kernel.
-// PyGPU/_compile/compilers/host_image.py selects this loop after reading the kernel's text. A wait
+// PyGPU/_compile/compilers/host.py selects this loop after reading the kernel's text. A wait
 // inside the loop is reported as a fault.
 template <class Body>
 inline void for_each_lone_thread(Body body) {

@@ -3,7 +3,7 @@
 //
 //    PYGPU_HOST_KERNELS(PyGPU_host_names, PYGPU_HOST_KERNEL("saxpy", false, saxpy), ..., )
 //
-// to the user's text (PyGPU/_compile/compilers/host_image.py).
+// to the user's text (PyGPU/_compile/compilers/host.py).
 #pragma once
 
 #include <cstddef>
