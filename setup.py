@@ -17,6 +17,7 @@ _hip6, _hip7. The package loads the module whose libamdhip64 is installed. .ci/w
 """
 
 import gzip
+import hashlib
 import os
 import re
 import runpy
@@ -348,6 +349,15 @@ class BuildPy(build_py):
             include = Path(self.build_lib, "PyGPU", "include")
             ignore = shutil.ignore_patterns(*OWN_HEADERS)
             shutil.copytree(HERE / "include", include, dirs_exist_ok=True, ignore=ignore)
+            self.write_digest()
+
+    def write_digest(self):
+        """Write the digest of the files that images depend on, which a checkout looks up."""
+        package, digest = Path(self.build_lib, "PyGPU"), hashlib.sha256()
+        for path in sorted([*package.glob("include/**/*"), *package.glob("_compile/**/*.py")]):
+            if path.is_file():
+                digest.update(f"{path.relative_to(package)}\0".encode() + path.read_bytes())
+        (package / "_compile" / "digest").write_bytes(digest.digest())
 
 
 class SourceArchive(sdist):

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PyGPU._compile.compilers import default_flags
 from PyGPU._compile.compilers import options as _options
 from PyGPU._compile.source import headers, includes
 from PyGPU._driver.dynamic_module import DynamicModule, DynamicSourceModule
@@ -37,8 +36,8 @@ __all__ = [
 ]
 
 #: Options of a compilation without options of its own; programs may replace the list.
-DEFAULT_NVCC_FLAGS = default_flags.defaults()
-default_flags.set_defaults(lambda: DEFAULT_NVCC_FLAGS)
+DEFAULT_NVCC_FLAGS = _options.default_flags()
+_options.set_default_flags(lambda: DEFAULT_NVCC_FLAGS)
 
 
 def compile(

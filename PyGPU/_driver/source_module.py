@@ -11,7 +11,7 @@ from PyGPU._driver.module import Function, Module
 from PyGPU._runtime import Rebuilt, core, docstrings, errors, state, warn
 
 if TYPE_CHECKING:
-    from PyGPU._compile.cache.entry import Entry
+    from PyGPU._compile.cache.entries import Entry
     from PyGPU._compile.compilers.backend import Backend, Request
     from PyGPU._types import CacheDir, Launch, SurfaceReference, TextureReference
 
@@ -41,11 +41,11 @@ def request_of(
     want: str = "cubin",
 ) -> Request:
     """Return the arguments of a program as a request, or raise TypeError."""
-    from PyGPU._compile.compilers import build, default_flags
+    from PyGPU._compile.compilers import build
     from PyGPU._compile.compilers import options as _options
 
     if words is None:
-        words = default_flags.defaults()
+        words = _options.default_flags()
     if isinstance(words, (str, bytes)):
         raise TypeError(f"options: expected a list of str, got {words!r}")
     if isinstance(include_dirs, (str, bytes, os.PathLike)):

@@ -16,10 +16,10 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PyGPU._compile.cache import dependencies, entries, entry, eviction, files, own_files
+from PyGPU._compile.cache import dependencies, entries, eviction, files, own_files
 from PyGPU._compile.compilers import host_compiler
 from PyGPU._compile.compilers import options as _options
-from PyGPU._compile.source import includes, toolkit_headers
+from PyGPU._compile.source import hints, includes
 from PyGPU._library import host_sources
 from PyGPU._library.toolchains import HEADER_VARIABLES, Toolchain
 from PyGPU._runtime import CompileError, CompilerMissing, announcements, digests, programs
@@ -195,7 +195,7 @@ class _Build:
             raise CompilerMissing(f"{words[0]} does not run: {done.stderr}", words)
         if done.status:
             ours = [] if toolchain.has_toolkit else texts
-            advice = toolkit_headers.hint(one.decode("utf-8", "replace") for one in ours)
+            advice = hints.hint_of_headers(one.decode("utf-8", "replace") for one in ours)
             message = f"build of {name} failed" + (f": {advice}" if advice else "")
             raise CompileError(message, words, stdout=done.stdout, stderr=done.stderr)
         return done
@@ -230,7 +230,7 @@ def built(request: Request) -> tuple[Path, str]:
         if library is None:
             return made, log
         discard(made)
-        entries.store(folder, name, entry.Entry(digest, log, {}, {}, system_files))
+        entries.store(folder, name, entries.Entry(digest, log, {}, {}, system_files))
         return library, log
 
 

@@ -12,6 +12,7 @@ from writing_kernels import written
 import PyGPU
 from PyGPU import compiler
 from PyGPU._compile.cache import entries as _cache
+from PyGPU._compile.cache import own_files
 from PyGPU._compile.compilers import build as _build
 from PyGPU._compile.compilers import cuda
 from PyGPU.compiler import DynamicModule, SourceModule
@@ -268,3 +269,24 @@ def test_a_folder_that_does_not_exist_is_made_by_whoever_comes_first(tmp_path):
     folder = tmp_path / "made" / "by" / "them"
     run_all(folder, ["1,2", "2,1"])
     assert len(entries(folder)) == 3  # two images, and the digest of PyGPU's files
+
+
+def test_own_kernels_and_a_program_s_with_one_text(cache):
+    """PyGPU's own kernels have no parameters for Python: C++ launches them."""
+    text = 'extern "C" __global__ void __launch_bounds__(64) f(int *a, float b) { *a = b; }'
+    request = _build.Request(text, extern_c=False)
+    own = _build.build(request._replace(own=True))
+    assert (own.names, own.parameters) == ({}, {}) and b"f\0" in own.image
+    kinds = [one[1] for one in _build.build(request).parameters["f"]]
+    assert kinds == ["Pi4w", "f"] and _build.build(request._replace(own=True)) == own
+
+
+def test_the_digest_of_a_built_package(tmp_path, monkeypatch):
+    """A package brings the digest of its files; in a checkout, their states are looked up."""
+    monkeypatch.setattr(own_files, "_known", [])
+    monkeypatch.setattr(own_files, "BUILT", tmp_path / "digest")
+    before = own_files.digest(None)
+    (tmp_path / "digest").write_bytes(b"built")
+    assert own_files.digest(None) == before  # once a process
+    own_files._known.clear()
+    assert own_files.digest(None) == b"built"

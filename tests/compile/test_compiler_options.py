@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from PyGPU import gpuarray
-from PyGPU._compile.compilers import default_flags
 from PyGPU._compile.compilers import options as _options
 from PyGPU.compiler import SourceModule
 
@@ -179,11 +178,11 @@ def test_a_wrong_number_of_registers_names_the_option(value):
 def test_flags_from_the_environment(monkeypatch):
     for name in ("PYGPU_DEFAULT_NVCC_FLAGS", "PYCUDA_DEFAULT_NVCC_FLAGS"):
         monkeypatch.delenv(name, raising=False)
-    assert default_flags.of_environment() == []
+    assert _options.flags_of_environment() == []
     monkeypatch.setenv("PYCUDA_DEFAULT_NVCC_FLAGS", " -DA  -DB=2\t-O1 ")
-    assert default_flags.of_environment() == ["-DA", "-DB=2", "-O1"]
+    assert _options.flags_of_environment() == ["-DA", "-DB=2", "-O1"]
     monkeypatch.setenv("PYGPU_DEFAULT_NVCC_FLAGS", "-DC")
-    assert default_flags.of_environment() == ["-DC"]
+    assert _options.flags_of_environment() == ["-DC"]
 
 
 def test_a_compilation_with_all_that_nvcc_takes(tmp_path):

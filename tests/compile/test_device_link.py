@@ -5,7 +5,7 @@ import pytest
 from everywhere import by_backend
 
 import PyGPU
-from PyGPU._compile.compilers import build, definitions, device_link, link, link_input
+from PyGPU._compile.compilers import backend, build, definitions, device_link, link
 from PyGPU._runtime import core, errors
 from PyGPU.compiler import CompileError
 
@@ -58,7 +58,7 @@ def linked(inputs, arch="sm_90", **settings):
 def test_texts_and_the_device_runtime(arch, words):
     needs.device_linker()
     inputs = [compiled(CALLER, arch, "a", words), compiled(CALLED, arch, "b", words)]
-    assert {one.kind for one in inputs} == {link_input.LTO_IR if words else link_input.CUBIN}
+    assert {one.kind for one in inputs} == {backend.LTO_IR if words else backend.CUBIN}
     image, _ = linked([*inputs, needs.device_runtime()], arch)
     assert {"parent", "child"} <= definitions.names(image)
 
@@ -66,7 +66,7 @@ def test_texts_and_the_device_runtime(arch, words):
 def test_ptx_is_linked_for_a_newer_device():
     needs.device_linker()
     inputs = [compiled(one, "compute_75", want="ptx") for one in (CALLER, CALLED)]
-    assert {one.kind for one in inputs} == {link_input.PTX}
+    assert {one.kind for one in inputs} == {backend.PTX}
     image, _ = linked([*inputs, needs.device_runtime()], "sm_90")
     assert {"parent", "child"} <= definitions.names(image)
 

@@ -5,7 +5,7 @@ import pytest
 
 import PyGPU
 from PyGPU import gpuarray
-from PyGPU._compile.source import inline_ptx
+from PyGPU._compile.source import hints
 from PyGPU.compiler import CompileError, SourceModule
 
 LANES = """// asm("mov.u32 %0, %laneid;") in a comment
@@ -44,7 +44,7 @@ FLOATS = """__global__ void f(float *x)
     ],
 )
 def test_where_it_is(text, lines):
-    assert inline_ptx.lines(text) == lines
+    assert hints.lines_of_ptx(text) == lines
 
 
 @pytest.mark.skipif(PyGPU.target != "cuda", reason="PTX is NVIDIA's")

@@ -4,7 +4,7 @@ import platform
 
 import pytest
 
-from PyGPU._compile.cache.entry import Entry
+from PyGPU._compile.cache.entries import Entry
 from PyGPU._compile.compilers import build, host, processor
 from PyGPU._runtime import core
 

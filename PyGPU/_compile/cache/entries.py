@@ -10,12 +10,12 @@ import contextlib
 import marshal
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PyGPU._compile.cache import dependencies, eviction, files
-from PyGPU._compile.cache.entry import Entry
 from PyGPU._runtime import digests, encoded, settings
 
 if TYPE_CHECKING:
@@ -28,6 +28,19 @@ _MARSHAL = 2  # version of the facts in an entry, which all Pythons read
 # in the thread that holds one. A forked child lacks the threads that hold them.
 _making: dict[str, contextlib.AbstractContextManager[Any]] = {}
 os.register_at_fork(after_in_child=_making.clear)
+
+
+class Entry(NamedTuple):
+    """Result of a compilation."""
+
+    image: bytes
+    log: str
+    names: dict[str, str]  # name expression -> name in the image
+    # kernel -> (name, kind, bytes) of each parameter
+    parameters: Mapping[str, Sequence[tuple[str, str, int]]] = MappingProxyType({})
+    # System headers that the compiler read: path -> (bytes, modification time in ns). None: some of
+    # these files are unknown, so the entry must not be cached.
+    system_files: Mapping[str, tuple[int, int]] | None = MappingProxyType({})
 
 
 def directory(asked: CacheDir) -> Path | None:

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from PyGPU._compile.cache import entries
-from PyGPU._compile.cache.entry import Entry
+from PyGPU._compile.cache.entries import Entry
 from PyGPU._runtime import PACKAGE, digests, include_root
 
+#: File with the digest, which the build of a package writes; a checkout has none.
+BUILT = PACKAGE / "_compile" / "digest"
 _ROOTS = ((include_root(), ""), (PACKAGE / "_compile", ".py"))
 
 
@@ -29,6 +31,8 @@ def _states() -> Iterator[tuple[str, str, int, int]]:
 
 
 def _digest(folder: Path | None) -> bytes:
+    if BUILT.exists():
+        return BUILT.read_bytes()
     states = sorted(_states())
     name = entries.key("own files", repr(states))
     kept = entries.load(folder, name)
@@ -49,8 +53,8 @@ _known: list[bytes] = []
 def digest(folder: Path | None) -> bytes:
     """Return a digest of the files' contents, the same for the whole process.
 
-    It is kept in the cache of this folder, as long as sizes and modification times stay: to read
-    all files takes longer than to find an image.
+    Where no build wrote it, it is kept in the cache of this folder, as long as sizes and
+    modification times stay: to read all files takes longer than to find an image.
     """
     if not _known:
         _known.append(_digest(folder))

@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from PyGPU._compile.cache.entry import Entry
-from PyGPU._compile.compilers.link_input import Input
+from PyGPU._compile.cache.entries import Entry
 from PyGPU._compile.compilers.options import Options
-from PyGPU._compile.source.found import Found
+from PyGPU._compile.source.includes import Found
 from PyGPU._runtime import CompileError
 
 if TYPE_CHECKING:
@@ -45,6 +44,18 @@ class Job(NamedTuple):
     arch: str  # "" for a back end without architectures
     is_named: bool  # the request names the architecture; else it is the current device's
     device: tuple[int, int] | None  # compute capability of the device that loads the image
+
+
+# PyCUDA's jit_input_type, with the driver's numbers; the driver has no number for LTO-IR.
+CUBIN, PTX, FATBINARY, OBJECT, LIBRARY, LTO_IR = range(6)
+
+
+class Input(NamedTuple):
+    """An image or a library to link."""
+
+    kind: int
+    data: bytes
+    name: str
 
 
 class Linker(Protocol):

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from PyGPU._compile.cache import entries, own_files
 from PyGPU._compile.cache.architectures import target_of
-from PyGPU._compile.cache.entry import Entry
+from PyGPU._compile.cache.entries import Entry
 from PyGPU._compile.compilers import options as _options
 from PyGPU._compile.compilers.backend import Backend, Job, Request
 from PyGPU._compile.compilers.device_names import architecture, capability
 from PyGPU._compile.source import includes
-from PyGPU._compile.source.found import Found
+from PyGPU._compile.source.includes import Found
 from PyGPU._runtime import announcements, core
 
 __all__ = ["Backend", "Request", "backend_named", "build", "compiled", "own"]

@@ -7,12 +7,11 @@ import os
 import re
 from pathlib import Path
 
-from PyGPU._compile.cache.entry import Entry
+from PyGPU._compile.cache.entries import Entry
 from PyGPU._compile.compilers import device_link, libraries, rtc
-from PyGPU._compile.compilers.backend import Backend, Job, Linker
-from PyGPU._compile.compilers.link_input import LIBRARY, Input
+from PyGPU._compile.compilers.backend import LIBRARY, Backend, Input, Job, Linker
 from PyGPU._compile.source import alignment, constants, headers, kernel_types, wrapping
-from PyGPU._compile.source.found import Found
+from PyGPU._compile.source.includes import Found
 from PyGPU._runtime import CompileError, include_root
 
 

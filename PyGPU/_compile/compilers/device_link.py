@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from PyGPU._compile.compilers import definitions, libraries
-from PyGPU._compile.compilers.link_input import (
+from PyGPU._compile.compilers.backend import (
     CUBIN,
     FATBINARY,
     LIBRARY,

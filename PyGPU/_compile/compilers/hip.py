@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PyGPU._compile.cache.entry import Entry
+from PyGPU._compile.cache.entries import Entry
 from PyGPU._compile.compilers import rtc
 from PyGPU._compile.compilers.backend import Backend, Job
 from PyGPU._compile.source import dynamic_shared, headers, kernel_types, wrapping

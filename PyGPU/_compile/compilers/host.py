@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from PyGPU._compile.cache import dependencies, entries, files
-from PyGPU._compile.cache.entry import Entry
+from PyGPU._compile.cache.entries import Entry
 from PyGPU._compile.compilers import host_compiler, host_lockstep, host_prelude, processor
-from PyGPU._compile.compilers.backend import Backend, Job, Linker
-from PyGPU._compile.compilers.link_input import Input
+from PyGPU._compile.compilers.backend import Backend, Input, Job, Linker
 from PyGPU._compile.compilers.options import Options
 from PyGPU._compile.source import (
     child_launches,
@@ -28,7 +27,7 @@ from PyGPU._compile.source import (
     variables,
     wrapping,
 )
-from PyGPU._compile.source.found import Found
+from PyGPU._compile.source.includes import Found
 from PyGPU._runtime import CompileError, include_root
 
 
@@ -199,6 +198,37 @@ def _in_lockstep(job: Job) -> bool:
     )
 
 
+class _Text(NamedTuple):
+    """A text as the compiler gets it, and what its table of names may have."""
+
+    body: str
+    kernels: list[signature.Kernel]
+    expressions: list[str]  # of variables, and of explicit instances of kernels
+    headers: list[str]  # that the text needs
+    after: str  # directives after the table
+
+
+def _own_text(job: Job) -> _Text:
+    source = job.request.source
+    kernels = [signature.Kernel(one, (), False, "", True) for one in _OWN_KERNEL.findall(source)]
+    return _Text(job.options.numbered(job.request.name, f"{source}\n"), kernels, [], [], "")
+
+
+def _users_text(job: Job, base: list[str]) -> _Text:
+    request, options, found = job.request, job.options, job.found
+    texts = found.texts(request.source)
+    kernels, expressions = _declared(request.source, request.name, base, options, found)
+    renamed = library_names.declared(texts)
+    # glibc declares the other integers in the same way.
+    integers = headers.own_integers(texts)
+    renamed += [one for one, its in integers.items() if re.search("long long|^char", its)]
+    body = f"{dynamic_shared.in_cpp(wrapping.wrapped(request.source, request.extern_c))}\n"
+    body = library_names.renaming(renamed) + options.numbered(request.name, body)
+    body = child_launches.rewritten(body) if request.relocatable else body
+    needed = headers.on_demand(texts, found.is_complete, "device")
+    return _Text(body, kernels, expressions, needed, library_names.without_renaming(renamed))
+
+
 class _Attempt(NamedTuple):
     """A table of names, and the questions that go with it."""
 
@@ -208,63 +238,50 @@ class _Attempt(NamedTuple):
     by_type: bool
 
 
+def _attempts(text: _Text, requested: list[str]) -> list[_Attempt]:
+    """Return the tables of names to try in turn.
+
+    If a function has the name of a kernel, the compiler cannot report the kernel's types: the
+    second table states them. The last two tables lack overloads and variables, which the reader of
+    source texts may have misread.
+    """
+    kernels = text.kernels
+    overloaded = {one for one, types in _types(kernels).items() if len(types) > 1}
+    doubtful = [one for one in kernel_types.doubtful(kernels) if one not in overloaded]
+    expressions = [*dict.fromkeys([*requested, *text.expressions])]
+    tables = [(kernels, expressions)]
+    if overloaded or expressions != requested:
+        tables.append(([one for one in kernels if one.full_name not in overloaded], requested))
+    return [
+        _Attempt(*table, asked, by_type)
+        for table in tables
+        for asked, by_type in (([*doubtful, *requested], False), (requested, True))
+    ]
+
+
 def _compiled(job: Job, folder: Path | None) -> Entry:
     """Compile a source text to a shared library, or to an object if it is relocatable.
 
     The header is precompiled in `folder`, unless that is None.
     """
-    in_lockstep = _in_lockstep(job)
     request, options, found = job.request, job.options, job.found
-    source, name, relocatable = request.source, request.name, request.relocatable
+    name, relocatable, in_lockstep = request.name, request.relocatable, _in_lockstep(job)
     since = time.time()
     base = host_compiler.flags(options, in_lockstep)
     if relocatable:
         base.remove("-shared")
         # The object may be linked to kernels whose warps run in lockstep: they need frame pointers.
         base.append("-fno-omit-frame-pointer")
-    further: list[str] = []
-    if request.own:
-        texts, body = [], f"{source}\n"
-        kernels = [
-            signature.Kernel(one, (), False, "", True) for one in _OWN_KERNEL.findall(source)
-        ]
-    else:
-        texts = found.texts(source)
-        body = f"{dynamic_shared.in_cpp(wrapping.wrapped(source, request.extern_c))}\n"
-        kernels, further = _declared(source, name, base, options, found)
-    overloaded = {one for one, types in _types(kernels).items() if len(types) > 1}
-    renamed = library_names.declared(texts)
-    # glibc declares the other integers in the same way.
-    integers = headers.own_integers(texts)
-    renamed += [one for one, its in integers.items() if re.search("long long|^char", its)]
-    body = options.numbered(name, body)
-    body = library_names.renaming(renamed) + body
-    body = child_launches.rewritten(body) if relocatable else body
-    label = entries.key(body, *base, *options.macros)[:16] if relocatable else ""
-    doubtful = [one for one in kernel_types.doubtful(kernels) if one not in overloaded]
+    text = _own_text(job) if request.own else _users_text(job, base)
+    attempts = _attempts(text, [*request.expressions])
+    label = entries.key(text.body, *base, *options.macros)[:16] if relocatable else ""
     # A relocatable object may call functions of other objects, which may wait.
-    waits = relocatable or in_lockstep or may_wait(source, found)
-
-    # Tables of names to try in turn. If a function has the name of a kernel, the compiler cannot
-    # report the kernel's types: the second table states them. The last two tables lack overloads
-    # and variables, which the parser of source texts may have misread.
-    single = [one for one in kernels if one.full_name not in overloaded]
-    expressions = [*dict.fromkeys([*request.expressions, *further])]
-    requested = [*request.expressions]
-    attempts = [
-        _Attempt(kernels, expressions, [*doubtful, *requested], False),
-        _Attempt(kernels, expressions, requested, True),
-    ]
-    if overloaded or expressions != requested:
-        attempts.append(_Attempt(single, requested, [*doubtful, *requested], False))
-        attempts.append(_Attempt(single, requested, requested, True))
-    after = library_names.without_renaming(renamed)
-    after += host_lockstep.TEXT if in_lockstep and not relocatable else ""
+    waits = relocatable or in_lockstep or may_wait(request.source, found)
+    after = text.after + (host_lockstep.TEXT if in_lockstep and not relocatable else "")
     prelude = _prelude(folder, base)
     with files.scratch() as scratch:
         unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
-        ours = headers.on_demand(texts, found.is_complete, "device")
-        needed = [word for one in ours for word in ("-include", one)]
+        needed = [word for one in text.headers for word in ("-include", one)]
         rest = [*options.for_headers(), *needed, *_include_options(options, found)]
         rest += options.without_nvidias()
         rest += [str(unit), "-o", str(image), "-MD", "-MF", str(listed)]
@@ -278,7 +295,8 @@ def _compiled(job: Job, folder: Path | None) -> Entry:
             table = table_of_names(
                 attempt.kernels, attempt.expressions, waits, label, attempt.by_type
             )
-            files.write_text(unit, body + table + kernel_types.questions(attempt.asked) + after)
+            questions = kernel_types.questions(attempt.asked)
+            files.write_text(unit, text.body + table + questions + after)
             try:
                 done = host_compiler.run([host_compiler.compiler(), *base, *prelude, *rest], name)
                 break
@@ -299,7 +317,7 @@ def _compiled(job: Job, folder: Path | None) -> Entry:
         data = image.read_bytes()
         named = {one: name_expressions.plain(one) for one in attempt.expressions}
         answers = kernel_types.answers(data, attempt.asked)
-        reported = {} if request.own else kernel_types.table(kernels, answers, named)
+        reported = {} if request.own else kernel_types.table(text.kernels, answers, named)
         # clang++ lists the precompiled header among the dependencies.
         unlisted = [scratch, *(os.path.dirname(word) for word in prelude if os.path.isabs(word))]
         left = dependencies.system_files([listed], unlisted, found.files, since)

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PyGPU._compile.cache import entries, own_files
-from PyGPU._compile.cache.entry import Entry
-from PyGPU._compile.compilers.backend import Backend, Linker
-from PyGPU._compile.compilers.link_input import CUBIN, LTO_IR, PTX, Input
+from PyGPU._compile.cache.entries import Entry
+from PyGPU._compile.compilers.backend import CUBIN, LTO_IR, PTX, Backend, Input, Linker
 from PyGPU._runtime import announcements, errors
 
 if TYPE_CHECKING:

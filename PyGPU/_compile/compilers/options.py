@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from PyGPU._runtime import in_text
+from PyGPU._runtime import in_text, settings
 
 
 def note(message: str, *arguments: object) -> None:
@@ -209,3 +209,23 @@ def parse(options: Iterable[str | os.PathLike[str]]) -> Options:
             result.other.append(word)
         position += 1
     return result
+
+
+def flags_of_environment() -> list[str]:
+    """Return the options in PYGPU_DEFAULT_NVCC_FLAGS or PYCUDA_DEFAULT_NVCC_FLAGS."""
+    return (settings.value("PYGPU_DEFAULT_NVCC_FLAGS") or "").split()
+
+
+_default_flags = flags_of_environment()
+_provider: Callable[[], list[str]] = lambda: _default_flags  # noqa: E731
+
+
+def default_flags() -> list[str]:
+    """Return the options of compilations without options of their own."""
+    return _provider()
+
+
+def set_default_flags(provider: Callable[[], list[str]]) -> None:
+    """Set the function that returns these options, so that a program may replace the list."""
+    global _provider
+    _provider = provider
