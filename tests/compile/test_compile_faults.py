@@ -174,7 +174,8 @@ def test_two_installations_with_another_compiler(tmp_path, monkeypatch):
     moved = shutil.copytree(ours, tmp_path / "include")
     for root in (ours, moved):
         folders = {name: str(Path(root, "PyGPU", name)) for name in ("device", "host/cuda")}
-        monkeypatch.setattr(host, "include_root", functools.partial(str, root))
+        for module in (host, host_prelude):
+            monkeypatch.setattr(module, "include_root", functools.partial(str, root))
         monkeypatch.setattr(host.headers, "folder", folders.__getitem__)
         assert by_backend("host", request).image.startswith(b"\x7fELF")
         for entry in entries(tmp_path / "cache"):
@@ -205,7 +206,8 @@ def zero(path, start):
 
 @pytest.mark.parametrize("kind", rare_but(["cut short", "not to be read"], DAMAGE))
 def test_a_bad_precompiled_header_does_not_break_kernels(tmp_path, prelude, kind):
-    used = Path(host._prelude(prelude.parent, host_compiler.flags(_options.parse(())))[1]).parent
+    flags = host_compiler.flags(_options.parse(()))
+    used = Path(host_prelude.options(prelude.parent, flags)[1]).parent
     place = shutil.copytree(used, tmp_path / "cache" / "prelude" / used.name)
     made = place / "prelude.h.gch"
     before = made.stat().st_ino

@@ -17,7 +17,7 @@ import code_object
 import compile_for_amd
 
 from PyGPU._compile.cache import files
-from PyGPU._compile.compilers import host, host_compiler, host_lockstep, options, rtc
+from PyGPU._compile.compilers import host, host_compiler, host_lockstep, host_prelude, options, rtc
 from PyGPU._compile.source import (
     dynamic_shared,
     headers,
@@ -67,7 +67,7 @@ def compiled(source, name, words, expressions):
     before = f'{asked.in_front()}#line 1 "{name}"\n{dynamic_shared.in_cpp(text)}\n'
     after = mark + questions + library_names.without_renaming(own)
     after += f"\n{host_lockstep.TEXT}" if in_lockstep else ""
-    prelude = host._prelude(KEPT, base)
+    prelude = host_prelude.options(KEPT, base)
     with tempfile.TemporaryDirectory() as scratch:
         unit, image = Path(scratch, "kernel.cpp"), Path(scratch, "kernel.so")
         rest = [*asked.for_headers(), *host._include_options(asked, found)]

@@ -18,7 +18,6 @@ from PyGPU._compile.source import (
     child_launches,
     dynamic_shared,
     headers,
-    includes,
     kernel_types,
     library_names,
     lockstep,
@@ -152,44 +151,6 @@ def table_of_names(
     return f'#line 1 "{_TABLE}"\nPYGPU_HOST_KERNELS({table}, {" ".join(rows)})\n'
 
 
-def _prelude(folder: Path | None, base: list[str]) -> list[str]:
-    """Return the options that include PyGPU's header, precompiled in `folder` if it is not None."""
-    if folder is None:
-        return [*host_prelude.PLAIN]
-    root = str(include_root())
-    # The key depends on the contents of the included files alone: after other changes of PyGPU, the
-    # precompiled header remains valid.
-    read = includes.scan(host_prelude.TEXT, [root]).files
-    parts = [part for path in sorted(read) for part in (os.path.relpath(path, root), read[path])]
-    flags = [word for word in base if word not in ("-w", "-shared")]
-    # clang++ looks for the header at the path where it was precompiled, and identifies other
-    # headers by their paths.
-    where = (
-        f"{os.path.realpath(folder)}:{os.path.realpath(root)}" if host_compiler.is_clang() else ""
-    )
-    name = entries.key("prelude", where, host_compiler.identity(), *flags, *parts)
-
-    def precompile(header: Path, made: Path) -> bool:
-        command = [
-            host_compiler.compiler(),
-            *flags,
-            "-x",
-            "c++-header",
-            "-I",
-            root,
-            str(header),
-            "-o",
-            str(made),
-        ]
-        try:
-            host_compiler.run(command, "PyGPU's header for kernels")
-        except CompileError:  # the kernel's compilation reports errors
-            return False
-        return True
-
-    return host_prelude.options(folder, name, precompile)
-
-
 def _in_lockstep(job: Job) -> bool:
     """Return True if the lanes of a warp execute each step together."""
     request = job.request
@@ -278,7 +239,7 @@ def _compiled(job: Job, folder: Path | None) -> Entry:
     # A relocatable object may call functions of other objects, which may wait.
     waits = relocatable or in_lockstep or may_wait(request.source, found)
     after = text.after + (host_lockstep.TEXT if in_lockstep and not relocatable else "")
-    prelude = _prelude(folder, base)
+    prelude = host_prelude.options(folder, base)
     with files.scratch() as scratch:
         unit, image, listed = (Path(scratch, "kernel" + end) for end in (".cpp", ".so", ".d"))
         needed = [word for one in text.headers for word in ("-include", one)]

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
 from pathlib import Path
 
-from PyGPU._compile.cache import eviction, files
-from PyGPU._runtime import digests, settings
+from PyGPU._compile.cache import entries, eviction, files
+from PyGPU._compile.compilers import host_compiler
+from PyGPU._compile.source import includes
+from PyGPU._runtime import CompileError, digests, include_root, settings
 
 _HEADER = "PyGPU/host/prelude.h"
-TEXT = f"#include <{_HEADER}>\n"
+_TEXT = f"#include <{_HEADER}>\n"
 PLAIN = ("-include", _HEADER)
 _HEAD = 4096  # bytes
 _BYTES = 40 << 20  # approximate size of a precompiled header
@@ -56,49 +57,62 @@ def _is_ready(place: Path) -> bool:
     return True
 
 
-def options(folder: Path, name: str, precompile: Callable[[Path, Path], bool]) -> list[str]:
-    """Return the compiler's options that include our header before the text.
+def options(folder: Path | None, base: list[str]) -> list[str]:
+    """Return the options that include our header before a text compiled with the flags `base`.
 
-    Parameters
-    ----------
-    folder : Path
-        Folder of the cache.
-    name : str
-        Digest of everything that the precompiled header depends on.
-    precompile : callable(header, made) -> bool
-        Precompiles a header; returns False if that fails.
+    The header is precompiled in `folder`, that of the cache, unless it is None.
     """
-    place = folder / eviction.PRELUDE / name
     if (
-        settings.value("PYGPU_CACHE_MAXSIZE") < 4 * _BYTES
-        or place in _bad
+        folder is None
+        or settings.value("PYGPU_CACHE_MAXSIZE") < 4 * _BYTES
         or (os.path.exists(folder) and not files.has_trusted(folder))
     ):
+        return [*PLAIN]
+    flags = [word for word in base if word not in ("-w", "-shared")]
+    place = folder / eviction.PRELUDE / _name(folder, flags)
+    if place in _bad:
         return [*PLAIN]
     ready = ["-include", str(place / "prelude.h")]
     if _is_ready(place):
         return ready
     with files.alone(place / "lock"):
         # Another process may have made the header meanwhile.
-        if _is_ready(place) or _make(place, precompile):
+        if _is_ready(place) or _make(place, flags):
             return ready
     return [*PLAIN]
 
 
-def _make(place: Path, precompile: Callable[[Path, Path], bool]) -> bool:
+def _name(folder: Path, flags: list[str]) -> str:
+    """Return the digest of everything that the precompiled header depends on.
+
+    Of PyGPU's files, these are the included ones alone: after other changes, it remains valid.
+    """
+    root = str(include_root())
+    read = includes.scan(_TEXT, [root]).files
+    parts = [part for path in sorted(read) for part in (os.path.relpath(path, root), read[path])]
+    # clang++ looks for the header at the path where it was precompiled, and identifies other
+    # headers by their paths.
+    where = (
+        f"{os.path.realpath(folder)}:{os.path.realpath(root)}" if host_compiler.is_clang() else ""
+    )
+    return entries.key("prelude", where, host_compiler.identity(), *flags, *parts)
+
+
+def _make(place: Path, flags: list[str]) -> bool:
     """Precompile the header into the cache; return False if that fails."""
     if not files.has_trusted(place, place.parent, place.parent.parent):
         return False
     header = place / "prelude.h"  # the path where clang++ will look for the header again
     try:
-        if not files.place(header, TEXT.encode()):
+        if not files.place(header, _TEXT.encode()):
             return False
         with files.scratch() as scratch:
             made = Path(scratch, "prelude.h.gch")
-            if not precompile(header, made):
-                return False
+            words = [host_compiler.compiler(), *flags, "-x", "c++-header", "-I"]
+            words += [str(include_root()), str(header), "-o", str(made)]
+            host_compiler.run(words, "PyGPU's header for kernels")
             data = made.read_bytes()
-    except OSError:  # the compilation that follows reports the error
+    except (CompileError, OSError):  # the compilation that follows reports the error
         return False
     described = " ".join([digests.of(data).hex(), *_described(len(data), data[:_HEAD])])
     # The digest is written last: its presence means that all files are complete.

@@ -118,7 +118,6 @@ class Declaration(NamedTuple):
     words: tuple[str, ...]  # specifiers and type before the first declarator; "{}": a body
     declarators: tuple[Declarator, ...]
     template: tuple[str, ...] | None  # parameters; (): a specialization or an explicit instance
-    is_function: bool  # also a constructor or an operator, which has no declarator
     has_body: bool
     body: tuple[int, int] | None  # indices of the text in the braces of a class
 
@@ -304,7 +303,6 @@ def read(code: str, start: int = 0, stop: int | None = None) -> Declaration:
         reader.words or (),
         tuple(reader.declarators),
         template,
-        is_operator or reader.function is not None,
         has_body,
         body,
     )
@@ -340,7 +338,12 @@ def _scope(before: str) -> Scope:
     words = [*head.words, *(one.name for one in head.declarators), ":"]
     words = [one for one in words[: words.index(":")] if one not in ("", "final")]
     keys = [index for index, word in enumerate(words) if word in ("struct", "class", "union")]
-    if not keys or head.is_function or "enum" in words or len(words) == keys[-1] + 1:
+    if (
+        not keys
+        or any(one.parameters for one in head.declarators)
+        or "enum" in words
+        or len(words) == keys[-1] + 1
+    ):
         return Scope(0, 0, None)
     access = "private" if words[keys[-1]] == "class" else "public"
     return Scope(0, 0, words[-1], False, head.template is not None, access, True)

@@ -68,7 +68,7 @@ def _declared(pattern: str, source: str) -> list[Variable]:
     found: dict[str, Variable] = {}
     for match in re.finditer(pattern, text.code):
         declared = text.statement(match.start())
-        if declared.is_function or not declared.words or declared.words[0] in ("typedef", "using"):
+        if not declared.words or declared.words[0] in ("typedef", "using"):
             continue
         around = text.around(match.start())
         outer = [one.name for one in around if one.name]
@@ -76,7 +76,7 @@ def _declared(pattern: str, source: str) -> list[Variable]:
         is_private = access != ["public"] * len(around)
         template = [] if declared.template is None else ["template"]
         for one in declared.declarators:
-            if not one.name or one.start < match.start():
+            if not one.name or one.parameters or one.start < match.start():
                 continue
             full_name = "::".join([*outer, one.name])
             words = (*template, *declared.words, *one.pointers)
