@@ -225,18 +225,19 @@ def test_the_command(folder, monkeypatch, capsys, python):
 
 
 @pytest.fixture
-def options(tmp_path):
+def options(tmp_path, monkeypatch):
     """options() -> the words for a header that is made of a few bytes; .made counts them."""
 
-    def precompile(header, made):
+    def precompile(words, _):
         options.made += 1
+        header, _, made = map(Path, words[-3:])
         made.write_bytes(b"precompiled " + header.read_bytes() * 1000)
-        return True
 
     def options(folder=tmp_path / "cache"):
-        return host_prelude.options(folder, name("prelude"), precompile)
+        return host_prelude.options(folder, ["-O2"])
 
     options.made = 0
+    monkeypatch.setattr(host_prelude.host_compiler, "run", precompile)
     host_prelude._bad.clear()
     files._refuse.cache_clear()
     return options

@@ -17,7 +17,15 @@ import code_object
 import compile_for_amd
 
 from PyGPU._compile.cache import files
-from PyGPU._compile.compilers import host, host_compiler, host_lockstep, host_prelude, options, rtc
+from PyGPU._compile.compilers import (
+    host,
+    host_compiler,
+    host_lockstep,
+    host_prelude,
+    host_text,
+    options,
+    rtc,
+)
 from PyGPU._compile.source import (
     dynamic_shared,
     headers,
@@ -61,7 +69,7 @@ def compiled(source, name, words, expressions):
     in_lockstep = lockstep.is_needed(text, asked.macros, found.files, is_linked=False)
     flags = host_compiler.flags(asked, in_lockstep)
     base = [*(word for word in flags if word not in without), LANES]
-    kernels = host._declared(text, name, base, asked, found)[0]
+    kernels = host_text.declared(text, name, base, asked, found)[0]
     waits = in_lockstep or host.may_wait(text, found)
     own = library_names.declared(found.texts(text))
     before = f'{asked.in_front()}#line 1 "{name}"\n{dynamic_shared.in_cpp(text)}\n'
@@ -70,14 +78,17 @@ def compiled(source, name, words, expressions):
     prelude = host_prelude.options(KEPT, base)
     with tempfile.TemporaryDirectory() as scratch:
         unit, image = Path(scratch, "kernel.cpp"), Path(scratch, "kernel.so")
-        rest = [*asked.for_headers(), *host._include_options(asked, found)]
+        rest = [
+            *asked.for_headers(),
+            *host_compiler.include_options(asked, found),
+        ]
         rest += [*asked.without_nvidias(), str(unit), "-o", str(image)]
         linking = host_compiler.linking(in_lockstep)
         rest += [word for word in linking if word not in host_compiler.STRICT_LINK]
         command = [host_compiler.compiler(), *base, *prelude, *rest]
         # By their types, kernels differ from functions of the same name.
         for by_type in (False, True):
-            table = host.table_of_names(kernels, expressions, waits, by_type=by_type)
+            table = host.table_of_names(host_text.addresses(kernels, expressions, by_type), waits)
             files.write_text(unit, library_names.renaming(own) + before + table + after)
             try:
                 done = host_compiler.run(command, name)

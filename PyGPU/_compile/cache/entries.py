@@ -106,9 +106,12 @@ def found_or_made(folder: Path | None, name: str, make: Callable[[], Entry]) -> 
     """
     entry = load(folder, name)
     if entry is None:
-        with _making.setdefault(name, threading.RLock()) if folder else contextlib.nullcontext():
-            entry = load(folder, name) or make()
-        _making.pop(name, None)
+        lock = _making.setdefault(name, threading.RLock()) if folder else contextlib.nullcontext()
+        try:
+            with lock:
+                entry = load(folder, name) or make()
+        finally:
+            _making.pop(name, None)
     return entry
 
 

@@ -10,11 +10,13 @@ from functools import lru_cache
 
 from PyGPU._compile.compilers import host_lockstep
 from PyGPU._compile.compilers.options import Options
-from PyGPU._compile.source import library_names
+from PyGPU._compile.source import headers, library_names
+from PyGPU._compile.source.includes import Found
 from PyGPU._runtime import (
     PACKAGE,
     CompileError,
     CompilerMissing,
+    include_root,
     programs,
     settings,
     toolkits,
@@ -54,6 +56,8 @@ _BASE_FLAGS = (
     *("-Wno-unknown-pragmas", "-Wno-attributes", "-Wno-psabi", "-Wno-register"),
     *("-Uunix", "-Ulinux", "-Ui386"),  # names that only the GNU dialects take from the program
 )
+#: Name of the table of names in messages.
+TABLE = "(table of names)"
 _NO_SCHEDULING = "-fno-schedule-insns2"
 # Macros of a text that change our header too, which is precompiled.
 _FOR_OUR_HEADER = {
@@ -211,3 +215,11 @@ def linking(in_lockstep: bool = False) -> list[str]:
     """Return the options for linking a shared library with the machine's library."""
     words = ["-Wl,-Bsymbolic", "-L", str(PACKAGE), "-lPyGPU_host"]
     return [*words, *(host_lockstep.LINK if in_lockstep else STRICT_LINK if is_strict() else ())]
+
+
+def include_options(options: Options, found: Found, for_ours: str = "-I") -> list[str]:
+    """Return the options for the user's folders, PyGPU's and the working directory."""
+    ours = [headers.folder("device"), headers.folder("host/cuda"), str(include_root())]
+    words = [word for folder in options.include_dirs for word in ("-I", folder)]
+    words += [word for folder in ours for word in (for_ours, folder)]
+    return [*words, *(["-idirafter", "."] if found.uses_working_directory else [])]

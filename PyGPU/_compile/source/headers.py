@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from PyGPU._compile.source import declarations
 from PyGPU._runtime import include_root
 
 
@@ -47,6 +46,8 @@ def own_integers(texts: Iterable[bytes]) -> dict[str, str]:
 
     Names with several types, under conditions, keep the types that nvcc has.
     """
+    from PyGPU._compile.source import declarations
+
     found: dict[str, set[str]] = {}
     for data in texts:
         if not re.search(_OWN.encode(), data):

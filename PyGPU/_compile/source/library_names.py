@@ -11,8 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from PyGPU._compile.source import declarations
-
 #: Prefix of renamed names. src/host/library.cpp finds variables by it.
 PREFIX = "PyGPU_own_"
 
@@ -80,7 +78,10 @@ _FAMILIES = (
     r"|[gs]etpayload\w*|totalorder\w*|[bl]e(?:16|32|64)toh|hto[bl]e(?:16|32|64)"
 )
 # Words after which a function of the library is used, not declared.
-_USE = declarations.words("return else case goto new delete throw do sizeof operator not and or")
+_USE = frozenset(
+    ("return", "else", "case", "goto", "new", "delete", "throw", "do", "sizeof", "operator")
+    + ("not", "and", "or")
+)
 
 
 def declared(texts: Iterable[bytes]) -> list[str]:
@@ -90,6 +91,8 @@ def declared(texts: Iterable[bytes]) -> list[str]:
     also follow another one. A name that is only used may be among them: in a kernel for a GPU, no
     use of it could mean the library's function.
     """
+    from PyGPU._compile.source import declarations
+
     found = set()
     for text in texts:
         tokens = declarations.source(text.decode("utf-8", "replace")).tokens
