@@ -65,7 +65,7 @@ def _resolved(words: str, aliases: dict[str, str]) -> str:
 
 def _type(text: str, aliases: dict[str, str], line: str) -> Type:
     base = declarations.read_type(text).base()
-    if text.rstrip()[-1] != "*" and base in _STREAMS | _ERRORS:
+    if "*" not in text and base in _STREAMS | _ERRORS:
         return Type("S", 8) if base in _STREAMS else Type("E", 4)
     declared = declarations.read_type(_resolved(text, aliases))
     (one, *_) = declared.declarators or (declarations.Declarator("", 0, ("&",)),)
@@ -74,7 +74,7 @@ def _type(text: str, aliases: dict[str, str], line: str) -> Type:
             f"declarations: {line}: references and function types cannot be read"
         )
     base, depth, is_const = declared.base(), one.pointers.count("*"), "const" in declared.words
-    kind, nbytes = signature.parameter(base)[1:]
+    kind, nbytes = signature.parameter(f"{base} _")[1:]
     if depth:
         element = ("P", 8) if depth > 1 else (kind[0], nbytes) if nbytes else _UNKNOWN
         return Type("P", 8, is_const and depth == 1, element)

@@ -304,6 +304,9 @@ typedef struct { double d; char c; } Point;
 struct __align__(16) Inner { float3 f; float *next, *prev; };
 namespace q { struct Pair { int n[2][4]; Point *p; }; }
 struct Unsure { float x[N]; };
+struct Fixed { char *const p; const int n; Array<char *> *q; };
+typedef float3 vector;
+struct Vectors { char c; vector v[2]; };
 struct Packed { double d; char c; } __attribute__((packed));
 struct Odd {
 #if A
@@ -335,6 +338,8 @@ POINTEES = {
     "const struct Inner *x": "s32",
     "q::Pair *x": "s40w",
     "Unsure *x": "",
+    "Fixed *x": "s24w",
+    "Vectors *x": "s28w",
     "Packed *x": "",
     "Odd *x": "",
     "float x[2][4]": "",

@@ -73,6 +73,7 @@ def test_what_is_no_function_is_left_out():
     ("text", "match"),
     [
         ("void APIENTRY f(int);", "'void APIENTRY' is unknown"),
+        ("int f(float SPEC x);", "'float SPEC' is unknown"),
         ("int f(cublasHandle_t h);", "'cublasHandle_t' is unknown"),
         ("int f(int (&x)[3]);", "references and function types"),
         ("int f(const int &x);", "references and function types"),

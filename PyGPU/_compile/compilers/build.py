@@ -97,7 +97,9 @@ def compiled(
     job = Job(request, options, found, arch, is_named, _device(backend, request))
     identity, words = backend.key(job)
     folder = entries.directory(request.cache_dir)
-    cache = folder if _knows_files(job) else None
+    # The image is cached only if the key contains all files that the compiler may read.
+    reads_more = any(re.match(_READS_FILES, word) for word in options.other)
+    cache = folder if found.is_complete and not reads_more else None
     name = _name(backend, job, identity, words, folder)
     return entries.found_or_made(
         cache, name, lambda: _made(backend, job, words, folder, name if cache else None)
@@ -137,13 +139,6 @@ def _found(backend: Backend, request: Request, options: _options.Options) -> Fou
 _READS_FILES = (
     r"@|--?(?:i|optf|options-file|(?:use-|create-)?pch|specs|fplugin|wrapper|fprofile|Xclang|B)"
 )
-
-
-def _knows_files(job: Job) -> bool:
-    """Return True if the key contains all files that the compiler may read."""
-    return job.found.is_complete and not any(
-        re.match(_READS_FILES, word) for word in job.options.other
-    )
 
 
 def _name(

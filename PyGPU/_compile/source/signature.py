@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -59,7 +59,7 @@ def bare_name(expression: str) -> str:
 
 
 def aliases(text: declarations.Source) -> Iterator[tuple[str, str]]:
-    """Yield the names that typedef and using declare, with the types that they stand for."""
+    """Yield (new name, type) of the names that typedef and using declare."""
     for match in re.finditer(r"\btypedef\b|\busing\s+(\w+)\s*=(?!=)", text.code):
         declared = declarations.read(text.code, match.start() if match[1] is None else match.end())
         for one in declared.declarators:
@@ -98,7 +98,7 @@ def _normal(declared: str) -> str:
 
 def _resolve(declared: str, types: Mapping[str, set[str]], depth: int = 0) -> tuple[str, int]:
     """Return (kind, bytes) of a type; ("?", 0) if it is unknown or ambiguous."""
-    if re.search(r"[*&]$", declared.rstrip()):
+    if re.search(r"[*&][\w\s*&]*$", declared):
         return "P", 8
     declared = _normal(declared)
     if declared not in types or depth == 8:
@@ -119,35 +119,30 @@ def _may_be_const(declared: str, types: Mapping[str, set[str]], depth: int = 0) 
     )
 
 
-def _pointee(declared: str, types: Mapping[str, set[str]]) -> str:
-    """Return "f4w" for a number, "f4x2w" for a vector, "s24w" for a structure; "" if unknown.
-
-    The "w" is missing if the type is const.
-    """
+def _element(declared: str, types: Mapping[str, set[str]]) -> tuple[str, int, int]:
+    """Return the code of a type, "f4", "f4x2" or "s24", its bytes and its alignment; 0: unknown."""
     kind, nbytes = _resolve(declared, types)
-    element = f"{kind[0]}{nbytes}" if nbytes else _several(_normal(declared), types)
-    return element + ("w" if element and not _may_be_const(declared, types) else "")
-
-
-def _several(declared: str, types: Mapping[str, set[str]]) -> str:
-    """Return "f4x2" for a vector, "s24" for a structure; "" for other types."""
+    if nbytes:  # classes of complex numbers differ in their alignment
+        return f"{kind[0]}{nbytes}", nbytes, nbytes if kind != "c" else 0
+    declared = _normal(declared)
     found = types.get(declared.rpartition("::")[2], {declared})
     one = next(iter(found)) if len(found) == 1 else ""
-    if hip := re.fullmatch(r"HIP_vector_type<([\w ]+), ?(\d)u?>", one):
+    if hip := re.fullmatch(r"HIP_vector_type<([\w ]+),(\d)u?>", one):
         kind, nbytes = _resolve(hip[1], {})
-        return f"{kind}{nbytes}x{hip[2]}"
+        return f"{kind}{nbytes}x{hip[2]}", 0, 0
     if one in c_names.VECTORS:
         kind, nbytes, count = c_names.VECTORS[one]
-        return f"{kind}{nbytes}x{count}"
-    structure = re.fullmatch(r"structure<(\d+),\d+>", one)
-    return f"s{structure[1]}" if structure else ""
+        alignment = nbytes if count == 3 else min(16, nbytes * count)
+        return f"{kind}{nbytes}x{count}", nbytes * count, 0 if "_" in one else alignment
+    structure = re.fullmatch(r"structure<(\d+),(\d+)>", one)
+    return (f"s{structure[1]}", int(structure[1]), int(structure[2])) if structure else ("", 0, 0)
 
 
 _STRUCTURE = r"\bstruct\b[^;{}=]*\{"
 _HEAD = r"[\w\s]*?(?:(?:__align__|alignas)\s*\(\s*(\d+)\s*\))?[\w\s]*"
 
 
-def _structures(text: declarations.Source, types: Mapping[str, set[str]]) -> dict[str, set[str]]:
+def _structures(text: declarations.Source, types: dict[str, set[str]]) -> dict[str, set[str]]:
     """Return {name: "structure<bytes,alignment>"} of the structures with fields of known types."""
     found: dict[str, set[str]] = {}
     for match in re.finditer(_STRUCTURE, text.code):
@@ -158,7 +153,7 @@ def _structures(text: declarations.Source, types: Mapping[str, set[str]]) -> dic
         head = re.fullmatch(_HEAD, text.code[declared.start : start - 1])
         if not head or "(" in text.code[end : declared.end]:  # a base, other attributes
             continue
-        size = _size_of(text.blank[start:end], types, found, int(head[1] or 1))
+        size = _size_of(text.blank[start:end], ChainMap(types, found), int(head[1] or 1))
         names = [declared.words[declared.words.index("struct") + 1]]
         if "typedef" in declared.words:
             names += [one.name for one in declared.declarators if not one.pointers]
@@ -167,9 +162,7 @@ def _structures(text: declarations.Source, types: Mapping[str, set[str]]) -> dic
     return found
 
 
-def _size_of(
-    members: str, types: Mapping[str, set[str]], known: Mapping[str, set[str]], alignment: int
-) -> str:
+def _size_of(members: str, types: Mapping[str, set[str]], alignment: int) -> str:
     """Return "structure<bytes,alignment>"; "" if a member is of unknown size."""
     if re.search(
         r"#|[:({=]|\b(?:static|virtual|struct|union|enum|typedef|using)\b",
@@ -181,30 +174,14 @@ def _size_of(
         declared = declarations.read(part)
         for one in declared.declarators:
             dims = re.fullmatch(r"(?:\[\s*\d+\s*\])*", "".join(one.arrays))
-            nbytes, needed = _layout_of(declared.type_of(one), types, known)
-            if not nbytes or not dims or not one.name:
+            _, nbytes, needed = _element(declared.type_of(one), types)
+            if not needed or not dims or not one.name:
                 return ""
             size = (size + needed - 1) // needed * needed
             size += nbytes * math.prod(map(int, re.findall(r"\d+", dims.group())))
             alignment = max(alignment, needed)
     size = (max(size, 1) + alignment - 1) // alignment * alignment
     return f"structure<{size},{alignment}>"
-
-
-def _layout_of(
-    declared: str, types: Mapping[str, set[str]], known: Mapping[str, set[str]]
-) -> tuple[int, int]:
-    """Return (bytes, alignment) of a type; (0, 0) if it is unknown."""
-    kind, nbytes = _resolve(declared, types)
-    if nbytes:
-        return (nbytes, nbytes) if kind != "c" else (0, 0)  # classes of complex numbers differ
-    name = _normal(declared)
-    if name in c_names.VECTORS and "_" not in name:
-        _, nbytes, count = c_names.VECTORS[name]
-        return nbytes * count, min(16, nbytes * count) if count != 3 else nbytes
-    found = known.get(name, set())
-    match = re.fullmatch(r"structure<(\d+),(\d+)>", next(iter(found))) if len(found) == 1 else None
-    return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 def parameter(text: str, types: Mapping[str, set[str]] = MappingProxyType({})) -> Parameter:
@@ -217,8 +194,10 @@ def parameter(text: str, types: Mapping[str, set[str]] = MappingProxyType({})) -
     if one.is_nested or one.parameters is not None:
         return Parameter(one.name, "P", 8)
     if depth + len(one.arrays) == 1:
-        element = declared.type_of(one._replace(pointers=()))
-        return Parameter(one.name, "P" + _pointee(element, types), 8)
+        kind = declared.type_of(one._replace(pointers=()))
+        element, *_ = _element(kind, types)
+        is_written = element and not _may_be_const(kind, types)
+        return Parameter(one.name, f"P{element}{'w' if is_written else ''}", 8)
     if depth or one.arrays:
         return Parameter(one.name, "PP8" if depth > 1 else "P", 8)
     return Parameter(one.name, *_resolve(declared.type_of(one), types))
@@ -238,7 +217,7 @@ def kernels(source: str, macros: Sequence[str] = ()) -> list[Kernel]:
     """
     text = declarations.source(source)
     types = _types(text, macros)
-    pointees = {**_structures(text, types), **types}
+    pointees = ChainMap(types, _structures(text, types))
     found = []
     for position, declared, one in text.functions(_marks(text.blank, macros)):
         if not declared.has_body:
