@@ -320,6 +320,7 @@ POINTEES = {
     "float *const x": "f4w",
     "float const *x": "f4",
     "const double *__restrict__ x": "f8",
+    "float *RESTRICT x": "f4w",
     "unsigned long long x[4]": "u8w",
     "const int x[4]": "i4",
     "real *x": "f4w",

@@ -44,7 +44,6 @@ _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _BRACKETS = {one: re.compile(f"[{re.escape(one + end)}]") for one, end in _CLOSING.items()}
 _ANGLES = re.compile(r"->|[<>(){};]")
 _POINTERS = frozenset(("*", "&", "&&", "..."))
-_BEFORE_NAME = _POINTERS | _QUALIFIERS
 # A declarator in parentheses: (*name), (&name)[3], (*name[2])(int).
 _NESTED = re.compile(r"\(\s*(?:\w+\s*::\s*)*[*&][\s*&]*(?:const\b\s*)?(\w*)[^()]*\)")
 
@@ -196,11 +195,9 @@ class _Reader:
         while arrays and part[arrays - 1].text[0] == "[":
             arrays -= 1
         begin = self.name_at(part, arrays)
-        first = begin
-        while first and part[first - 1].text in _BEFORE_NAME:
-            first -= 1
-        while first < begin and part[first].text not in _POINTERS:  # int const *
-            first += 1
+        # After a pointer, there are qualifiers only, which may be macros.
+        marks = (index for index in range(begin) if part[index].text in _POINTERS)
+        first = next(marks, begin)
         if self.words is None:
             self.words = tuple(one.text for one in part[:first])
         self.declarators.append(
