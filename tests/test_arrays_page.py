@@ -35,7 +35,8 @@ def functions(names):
     """The functions of these names, but for those that an older NumPy lacks or calls otherwise."""
     if not hasattr(np, "trapezoid"):
         names = [{"trapezoid": "trapz"}.get(name, name) for name in names]
-    return {getattr(np, name) for name in names if hasattr(np, name)}
+    modules = (np, np.lib.stride_tricks)
+    return {getattr(module, name) for name in names for module in modules if hasattr(module, name)}
 
 
 @pytest.mark.no_device

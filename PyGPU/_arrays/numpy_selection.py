@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,6 +60,34 @@ def diagonal(a: core.GPUArray, offset: Int = 0, axis1: Int = 0, axis2: Int = 1) 
     length = min(moved.shape[-2:])
     index = np.arange(length)
     return moved[..., index, index]
+
+
+def sliding_window_view(
+    x: core.GPUArray,
+    window_shape: Shape,
+    axis: Any = None,
+    *,
+    subok: bool = False,
+    writeable: bool = False,
+) -> core.GPUArray:
+    """Return a view of all windows, whose elements share memory; `writeable` is not enforced."""
+    ndim = require_array("x", x).ndim
+    windows, axes = _lengths(window_shape), [*range(ndim)]
+    if axis is not None:
+        axes = [core._axis_index(one, ndim) for one in np.atleast_1d(axis)]
+    shape = [*x.shape]
+    if len(windows) != len(axes):
+        raise ValueError(
+            f"sliding_window_view: window_shape={window_shape}: expected {len(axes)} lengths"
+        )
+    for place, length in zip(axes, windows):
+        shape[place] -= length - 1
+    if min((*shape, *windows), default=1) < 1:
+        raise ValueError(
+            f"sliding_window_view: window_shape={window_shape}: windows do not fit shape {x.shape}"
+        )
+    strides = (*x.strides, *(x.strides[place] for place in axes))
+    return core.GPUArray((*shape, *windows), x.dtype, base=x, gpudata=x.gpudata, strides=strides)
 
 
 def trace(
@@ -177,10 +205,11 @@ def ravel_multi_index(
 
 
 #: Map each NumPy function to its implementation.
-FUNCTIONS = {
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
     getattr(np, function.__name__): function
     for function in (
         *(take, broadcast_to, outer, diagonal, trace, select, angle),
         *(unravel_index, ravel_multi_index),
     )
 }
+FUNCTIONS[np.lib.stride_tricks.sliding_window_view] = sliding_window_view

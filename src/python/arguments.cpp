@@ -59,6 +59,14 @@ bool is_integer(py::handle object) {
          (!is_array(object) || py::isinstance(object, module_::import("numpy").attr("generic")));
 }
 
+void require_reachable([[maybe_unused]] py::handle object, [[maybe_unused]] const char* argument) {
+#if !PYGPU_HAVE_GPU
+  const py::object ask = attribute_or_null(object, "__dlpack_device__");
+  if (ask && py::tuple(ask())[0].cast<int>() != 1)
+    wrong_type(argument, "memory of the host", object, "; its memory is on a GPU");
+#endif
+}
+
 std::optional<void*> find_address(py::handle object, const char* argument, bool writable) {
   if (PyLong_CheckExact(object.ptr())) return address_of_int(object, argument);
   if (const Pointer* const pointer = find<Pointer>(object.ptr())) return pointer->address;
@@ -69,6 +77,7 @@ std::optional<void*> find_address(py::handle object, const char* argument, bool 
   if (interface && !interface.is_none()) {
     if (writable && is_read_only(interface))
       throw py::value_error(std::string(argument) + ": the array is read-only");
+    require_reachable(object, argument);
     return address_of_int(interface_data(interface)[0], argument);
   }
   if (is_integer(object)) {

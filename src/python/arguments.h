@@ -20,6 +20,9 @@ namespace PyGPU::python {
 void throw_if_from_program(const py::error_already_set& error);
 void clear_conversion_error();  // the same for the pending exception
 
+// On the target host: throw TypeError for an array of another library in a GPU's memory.
+void require_reachable(py::handle object, const char* argument);
+
 inline std::uintptr_t number_of(const void* address) {
   return reinterpret_cast<std::uintptr_t>(address);
 }

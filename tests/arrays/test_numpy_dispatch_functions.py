@@ -365,3 +365,24 @@ def test_unsigned_numbers_of_negative_ones_do_not_depend_on_their_place():
     for real in ("f2", "f4", "f8"):
         whole = to_gpu(np.full(77, -2.0, real)).astype("u4").get()
         assert len(np.unique(whole)) == 1
+
+
+@pytest.mark.parametrize(
+    ("shape", "window", "axis"),
+    [((10,), 3, None), ((4, 6), (2, 3), None), ((4, 6), 2, -1), ((4, 6), (2, 2), (1, 1))],
+)
+def test_sliding_windows_are_views(shape, window, axis):
+    host = np.arange(float(np.prod(shape))).reshape(shape)
+    array = to_gpu(host)
+    windows = np.lib.stride_tricks.sliding_window_view
+    made, expected = windows(array, window, axis=axis), windows(host, window, axis=axis)
+    np.testing.assert_array_equal(made.get(), expected)
+    np.testing.assert_array_equal(np.mean(made, axis=-1).get(), expected.mean(axis=-1))
+    array.fill(7)
+    assert (made.get() == 7).all()
+
+
+@pytest.mark.parametrize("window", [0, 11, -1, (2, 2)])
+def test_windows_that_do_not_fit(window):
+    with pytest.raises(ValueError, match="window_shape="):
+        np.lib.stride_tricks.sliding_window_view(PyGPU.zeros(10, "f4"), window)

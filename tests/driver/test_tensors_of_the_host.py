@@ -140,3 +140,33 @@ def test_numbers_are_addresses(kernels, address):
             kernels.get_function("read")(out, address, block=ONE)
         assert out.get() == 64
     assert gpuarray.GPUArray((1,), "f4", gpudata=address).ptr == 64
+
+
+class OnGPU:
+    """An array of another library in a GPU's memory, as its two protocols describe it."""
+
+    def __init__(self, device=2):
+        self.device = device
+        self.memory = np.zeros(4, np.float32)
+
+    @property
+    def __cuda_array_interface__(self):
+        data = (self.memory.ctypes.data, False)
+        return {"shape": (4,), "typestr": "<f4", "data": data, "version": 3}
+
+    def __dlpack_device__(self):
+        return (self.device, 0)
+
+
+@pytest.mark.skipif(PyGPU.target != "host", reason="GPUs reach their memory")
+def test_arrays_on_a_gpu_are_refused_by_the_host_machine():
+    with pytest.raises(TypeError, match=r"gpudata: expected memory of the host.*on a GPU"):
+        gpuarray.GPUArray((4,), np.float32, gpudata=OnGPU())
+    kernel = SourceModule("__global__ void f(float *x) { *x = 1; }").get_function("f")
+    with pytest.raises(TypeError, match="expected memory of the host"):
+        kernel(OnGPU(), block=ONE)
+    with pytest.raises(TypeError, match="expected memory of the host"):
+        drv.memcpy_dtoh(np.zeros(4, np.float32), OnGPU())
+    reached = OnGPU(device=1)
+    kernel(reached, block=ONE)
+    assert reached.memory[0] == 1

@@ -106,6 +106,7 @@ constexpr const char* not_contiguous =
 const void* foreign_address(PyObject* argument, const py::dict& interface,
                             const KernelParameter& parameter, const LibraryParameter& more,
                             std::size_t index) {
+  require_reachable(argument, "argument");
   const py::tuple data = interface_data(interface);
   const py::object dtype = dtype_of(interface["typestr"]);
   const Axes shape = axes_of(interface["shape"], "shape");
