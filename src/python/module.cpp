@@ -30,7 +30,7 @@ void fill(module_& m) {
   m.attr("use_hip") = capabilities.is_rocm;
   m.attr("architectures") = PYGPU_ARCHITECTURES;
   m.attr("__version__") = PYGPU_VERSION;
-  m.attr("_parts") = PYGPU_PARTS;      // for _runtime/parts.py
+  m.attr("_parts") = PYGPU_PARTS;  // for _runtime/parts.py
 
   make_pybind11_ready();
   warn_if_stale();

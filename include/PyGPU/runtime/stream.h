@@ -49,7 +49,10 @@ struct StreamTraits {
 
 struct EventTraits : DeviceOwned<cudaEvent_t, EventTraits> {
   static constexpr const char* name = "an event";
-  static cudaError_t destroy(const Handle& event) { return cudaEventDestroy(event.value); }
+  // Another thread may wait for a host function with the lock of the driver that this call needs.
+  static cudaError_t destroy(const Handle& event) {
+    return call_that_enqueues([&] { return cudaEventDestroy(event.value); });
+  }
 };
 
 // Stream created on the current device. After a failure the object is empty and `status` has the

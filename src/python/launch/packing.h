@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "PyGPU/runtime/axes.h"
+#include "python/arguments.h"
 #include "python/launch/parameters.h"
 
 namespace PyGPU::python {

@@ -1,5 +1,5 @@
-// Private class of graphs, and releases that are postponed during a capture. PyGPU/_driver/stream.py
-// wraps them.
+// Private class of graphs, and releases that are postponed during a capture.
+// PyGPU/_driver/stream.py wraps them.
 #include "PyGPU/runtime/graph.h"
 
 #include "python/binders.h"
