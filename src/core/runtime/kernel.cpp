@@ -123,7 +123,8 @@ gpu_kernel Module::kernel(const std::string& name) const {
   require_alive();
   const DeviceGuard here = use_device(device());
   gpu_kernel kernel{};
-  const cudaError_t error = find_kernel(&kernel, handle_.get().value, name.c_str());
+  const cudaError_t error = call_that_enqueues(  // the driver may load code
+      [&] { return find_kernel(&kernel, handle_.get().value, name.c_str()); });
   if (error) check("get_function", {error, "kernel '" + name + "' not found in the module"});
   return kernel;
 }
@@ -132,8 +133,9 @@ Module::Global Module::global(const std::string& name) const {
   require_alive();
   const DeviceGuard here = use_device(device());
   Global found{};
-  const cudaError_t error =
-      find_global(&found.address, &found.nbytes, handle_.get().value, name.c_str());
+  const cudaError_t error = call_that_enqueues([&] {
+    return find_global(&found.address, &found.nbytes, handle_.get().value, name.c_str());
+  });
   if (error) check("get_global", {error, "global '" + name + "' not found in the module"});
   if (!may_run_on(device()))
     throw DeviceError("get_global", {cudaErrorInvalidValue,
@@ -150,8 +152,8 @@ Kernel::Kernel(std::shared_ptr<const Module> module, std::string name)
   const DeviceGuard here = use_device(module_->device());
   for (;;) {
     ParameterOffset next{};
-    const cudaError_t error =
-        kernel_parameter(kernel_, parameters_.size(), &next.offset, &next.nbytes);
+    const cudaError_t error = call_that_enqueues(
+        [&] { return kernel_parameter(kernel_, parameters_.size(), &next.offset, &next.nbytes); });
     if (error) {
       (void)cudaGetLastError();
       has_parameter_info_ = error != cudaErrorNotSupported;

@@ -26,15 +26,17 @@ class Pools {
     if (!is_device_number(device)) return nullptr;
     Pool& pool = pools_[device];
     const unsigned now = device_epoch(device);  // a reset of the device destroys its pools
-    if (pool.epoch.load(std::memory_order_acquire) != now) {
-      std::lock_guard<std::mutex> hold(lock_);
-      if (pool.epoch.load(std::memory_order_relaxed) != now) {
+    if (pool.epoch.load(std::memory_order_acquire) != now)
+      (void)call_that_waits([&] {
+        const std::lock_guard<std::mutex> hold(lock_);
+        if (pool.epoch.load(std::memory_order_relaxed) == now) return cudaSuccess;
         pool.handle = nullptr;
+        const cudaError_t error = make(pool.handle, device);
         // ROCm 7 makes no pool while a stream is captured: the next array asks again.
-        if (make(pool.handle, device) == cudaErrorStreamCaptureUnsupported) return nullptr;
-        pool.epoch.store(now, std::memory_order_release);
-      }
-    }
+        if (error != cudaErrorStreamCaptureUnsupported)
+          pool.epoch.store(now, std::memory_order_release);
+        return error;
+      });
     return pool.handle;
   }
   cudaMemPool_t existing_on(int device) {
