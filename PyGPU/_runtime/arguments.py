@@ -51,7 +51,7 @@ def is_gpuarray(value: object) -> TypeGuard[core.GPUArray]:
 
 def require_array(name: str, value: object) -> core.GPUArray:
     """Return the value if it is a GPUArray, or raise TypeError."""
-    if not is_gpuarray(value):
+    if not isinstance(value, core.GPUArray):
         raise TypeError(
             f"{name}: expected a GPUArray, got {type(value).__name__}; to_gpu() copies host data "
             "to the device, .get() copies an array to the host"

@@ -96,6 +96,8 @@ def test_special_values_of_inverse_functions(name, code):
     """Values and signs of C99's Annex G, as NumPy's. The signs of a NaN's results are open."""
     special = [0.0, -0.0, 1.0, -1.0, 0.5, -2.0, np.inf, -np.inf, np.nan]
     z = np.array([complex(x, y) for x in special for y in special], code)
+    if np.lib.NumpyVersion(np.__version__) < "2.0.0":  # it had other values for some NaNs
+        z = z[~np.isnan(z)]
     got = getattr(np, name)(to_gpu(z)).get()
     with np.errstate(all="ignore"):
         expected = getattr(np, name)(z)
