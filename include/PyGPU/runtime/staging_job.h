@@ -2,9 +2,9 @@
 //
 // One thread, the director, calls the runtime. The other threads only copy pieces between the
 // host's memory and page-locked memory; the director does the same instead of idling. Page-locked
-// memory is used in rotation: a piece lies at its offset on the device, modulo the size. One copy
-// transfers pieces that follow each other: those of an upload that are full, and those of a
-// download for which there is room, so that the bus does not wait for the processor.
+// memory is used in rotation: a piece lies at its offset on the device, modulo that memory's size.
+// One copy transfers pieces that follow each other: those of an upload that are full, and those of
+// a download for which there is room, so that the bus does not wait for the processor.
 #pragma once
 
 #include <atomic>
@@ -80,10 +80,10 @@ class Job {
 
   // The director: do what needs no other threads. Call them after this returns.
   void begin();
-  // The director: work until all copies are enqueued, and a download's parts have been taken.
+  // The director: work until all copies are enqueued, and a download's pieces have been taken.
   // Rethrows what `after` throws.
   void direct(const After& after);
-  // Another thread: work until no part is left.
+  // Another thread: work until no piece is left.
   void help();
   // The director, when the other threads have returned: wait for the last copy. Returns the
   // outcome of the transfer.

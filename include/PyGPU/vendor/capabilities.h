@@ -1,5 +1,5 @@
-// What a target is good at and what its runtime allows. The values are those of NVIDIA's GPUs; the
-// other targets state what differs in *_modules.h.
+// Capabilities of a target: what its runtime allows, and sizes at which its kernels are fast. The
+// defaults are those of NVIDIA's GPUs; hip_modules.h and host_modules.h state what differs.
 #pragma once
 
 #include <cstddef>

@@ -68,7 +68,7 @@ Job::Job(const StagedTransfer& transfer, const StagingPlan& plan, Buffer& buffer
 
 // The other threads wait in loops, so they are not called before the device has done what was
 // enqueued earlier, for which this thread may sleep. An upload's threads do not wait for it, unless
-// they use a chunk again. A short transfer by one thread waits for it together with its copies, in
+// they use memory again. A short transfer by one thread waits for it together with its copies, in
 // a loop, as cudaMemcpy does.
 void Job::begin() {
   const cudaEvent_t earlier = buffer_.earlier.get();

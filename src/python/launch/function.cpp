@@ -229,10 +229,11 @@ PyObject* call_prepared(PyObject* self, PyObject* const* arguments, std::size_t 
     shape.shared_bytes = shared_bytes_of(arguments[count + std::size_t(i)]);
   }
   const StreamRef stream = has_stream ? stream_of(arguments[2]) : default_stream();
-  launch_prepared(self, shape, stream, [&](Arguments& packed) {
+  const auto add_all = [&](Arguments& packed) {
     packed.require_count(count - leading);
     for (std::size_t i = leading; i < count; ++i) packed.add(arguments[i]);
-  });
+  };
+  launch_prepared(self, shape, stream, std::ref(add_all));  // a copy would need the heap
   Py_RETURN_NONE;
 }
 
